@@ -1,0 +1,48 @@
+// A daemon is agents and an idle strategy: each agent does a bounded amount of work when asked and
+// says how much it did. The same agents run in the daemon processes and, in the embedded engine,
+// on the threads that run the nodes.
+#ifndef VCM5_DAEMONS_DRIVER_AGENT_H_
+#define VCM5_DAEMONS_DRIVER_AGENT_H_
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+namespace vcm5 {
+
+// Something went wrong in a network or at a node's NI that the people who run the job must know.
+// Agents keep the first few; the job ends with the first.
+struct FabricError {
+  uint32_t leaf = 0;    // physical address of the node whose NI saw it
+  std::string message;  // one line, without the node's name: "destination 99 is outside ..."
+};
+
+// A counter as an operator reads it.
+struct FabricStat {
+  std::string name;  // "left: messages delivered", "left: level 2 chip 3 parent port 1: messages"
+  uint64_t value = 0;
+  bool is_link = false;  // one of many per-link counts; only the busiest are shown
+};
+
+class Agent {
+ public:
+  virtual ~Agent() = default;
+
+  // Does a bounded amount of work, without blocking. Returns how much; 0 means that nothing will
+  // change until somebody else acts.
+  virtual unsigned DoWork() = 0;
+
+  // Errors since the last call. Empty almost always.
+  virtual std::vector<FabricError> TakeErrors() = 0;
+
+  // What it carried and why it waited.
+  virtual std::vector<FabricStat> Stats() const = 0;
+
+  // Who waits for whom, one line each, for a report about a job that hangs. `pages` of nodes and
+  // queues are read as they are; nothing changes.
+  virtual std::vector<std::string> Waiting() const = 0;
+};
+
+}  // namespace vcm5
+
+#endif  // VCM5_DAEMONS_DRIVER_AGENT_H_

@@ -1,0 +1,30 @@
+// Drives the control network of one partition: takes what nodes push into their control FIFOs
+// through the combining tree and delivers the results.
+#ifndef VCM5_DAEMONS_DRIVER_CONTROL_AGENT_H_
+#define VCM5_DAEMONS_DRIVER_CONTROL_AGENT_H_
+
+#include <cstdint>
+#include <memory>
+#include <vector>
+
+#include "daemons/driver/agent.h"
+#include "daemons/driver/doorbell.h"
+#include "netif/shm/ni_page.h"
+#include "switches/topology/machine_spec.h"
+
+namespace vcm5 {
+
+struct ControlAgentOptions {
+  MachineSpec spec;
+  // NI memory of the partition's members, in scan order (by relative address). None is null.
+  std::vector<vcm5_ni_page*> pages;
+  std::vector<uint32_t> members;  // physical address of each, for reports
+  // Bell r of `doorbell` is that of relative address r.
+  Doorbell doorbell;
+};
+
+std::unique_ptr<Agent> MakeControlAgent(ControlAgentOptions options);
+
+}  // namespace vcm5
+
+#endif  // VCM5_DAEMONS_DRIVER_CONTROL_AGENT_H_

@@ -1,0 +1,401 @@
+#include "daemons/driver/data_agent.h"
+
+#include <unistd.h>
+
+#include <algorithm>
+#include <string>
+#include <utility>
+
+#include "absl/strings/str_cat.h"
+#include "daemons/driver/node_memory.h"
+#include "daemons/driver/node_wake.h"
+#include "netif/ni/data_port.h"
+#include "runtime/base/check.h"
+#include "runtime/base/prng.h"
+#include "switches/data/region.h"
+#include "switches/topology/route_table.h"
+
+namespace vcm5 {
+namespace {
+
+constexpr size_t kErrorsMax = 16;
+
+const char* HalfName(int half) { return half == VCM5_LEFT ? "left" : "right"; }
+
+class DataAgent final : public Agent, private LinkReceiver {
+ public:
+  explicit DataAgent(DataAgentOptions options);
+
+  unsigned DoWork() override;
+  std::vector<FabricError> TakeErrors() override { return std::exchange(errors_, {}); }
+  std::vector<FabricStat> Stats() const override;
+  std::vector<std::string> Waiting() const override;
+
+ private:
+  // A leaf of this part and the NI behind it.
+  struct Leaf {
+    DataPort port;
+    vcm5_ni_page* page;
+    int interrupt_line;
+    bool pending = false;    // in pending_: the outgoing FIFO may hold messages
+    bool touched = false;    // in touched_: positions to publish
+    bool delivered = false;  // since the last publication
+  };
+
+  static constexpr uint32_t kUnattached = 0xffffffffu;
+
+  Leaf* LeafOf(uint32_t physical) {
+    const uint32_t slot = leaf_slot_[physical - region_.first_leaf()];
+    return slot == kUnattached ? nullptr : &leaves_[slot];
+  }
+  void Touch(Leaf& leaf) {
+    if (std::exchange(leaf.touched, true)) return;
+    touched_.push_back(static_cast<uint32_t>(&leaf - leaves_.data()));
+  }
+  unsigned InjectFrom(Leaf& leaf, bool* more);
+  void RefreshCredit(Leaf& leaf) {
+    if (const uint32_t freed = leaf.port.RefreshCredit(); freed != 0) {
+      region_.HandleLeafCredit(leaf.port.self(), freed);
+    }
+  }
+  void Depart();
+  void Publish();
+  void ReportFault(Leaf& leaf);
+  void AddError(uint32_t physical, std::string message);
+  void OnPacket(uint32_t wire, const DataPacket& packet, unsigned length) override;
+  void OnCredit(uint32_t wire, uint32_t packets) override;
+
+  const int half_;
+  const uint32_t part_;
+  const uint32_t words_max_;
+  const FatTree tree_;
+  const RouteTable routes_;
+  Region region_;
+  Doorbell doorbell_;
+  const uint32_t first_bell_;
+  std::vector<Leaf> leaves_;
+  std::vector<uint32_t> leaf_slot_;   // index into leaves_ by physical address - first leaf
+  std::vector<uint32_t> pending_;
+  std::vector<uint32_t> touched_;
+  std::vector<std::unique_ptr<Link>> links_;
+  // A link numbers its wires 0, 1, ... in the order of CutWires.
+  struct LinkWire {
+    Link* link = nullptr;
+    uint32_t number = 0;
+  };
+  std::vector<LinkWire> link_wire_;               // by wire of CutWires
+  std::vector<std::vector<uint32_t>> wire_of_;    // by peer and number: wire of CutWires
+  std::vector<bool> link_failed_;
+  uint32_t receiving_from_ = 0;
+  std::vector<FabricError> errors_;
+  uint64_t wire_faults_ = 0;
+  uint64_t taken_ = 0;
+  uint64_t delivered_ = 0;
+  uint64_t delivery_waits_ = 0;
+};
+
+RegionOptions MakeRegionOptions(const DataAgentOptions& options) {
+  RegionOptions region;
+  region.part = options.part;
+  region.parts = options.parts;
+  region.depth = options.spec.link_depth;
+  region.words_max = options.spec.words_max;
+  region.leaf_credit = options.spec.data_fifo_depth;
+  region.seed = DeriveSeed(options.spec.seed, static_cast<uint64_t>(options.half));
+  return region;
+}
+
+DataAgent::DataAgent(DataAgentOptions options)
+    : half_(options.half),
+      part_(options.part),
+      words_max_(options.spec.words_max),
+      tree_(options.spec.leaves(), options.spec.parents_per_level),
+      routes_(options.spec.leaves(), options.members),
+      region_(tree_, MakeRegionOptions(options)),
+      doorbell_(options.doorbell),
+      first_bell_(options.first_bell),
+      links_(std::move(options.links)) {
+  const NiGeometry geometry(options.spec);
+  leaf_slot_.assign(region_.last_leaf() - region_.first_leaf(), kUnattached);
+  for (uint32_t leaf = region_.first_leaf(); leaf < region_.last_leaf(); ++leaf) {
+    if (leaf >= options.pages.size() || options.pages[leaf] == nullptr) continue;
+    DataPort::Options port;
+    port.page = options.pages[leaf];
+    port.half = half_;
+    port.physical_self = leaf;
+    port.slot_bytes = geometry.slot_bytes;
+    port.depth = geometry.data_depth;
+    port.words_max = options.spec.words_max;
+    port.out_offset = geometry.offsets.data_out[half_];
+    port.in_offset = geometry.offsets.data_in[half_];
+    leaf_slot_[leaf - region_.first_leaf()] = static_cast<uint32_t>(leaves_.size());
+    const int line =
+        leaf < options.interrupt_lines.size() ? options.interrupt_lines[leaf] : -1;
+    leaves_.push_back({DataPort(port), options.pages[leaf], line});
+  }
+  pending_.reserve(leaves_.size());
+  touched_.reserve(leaves_.size());
+  links_.resize(options.parts);
+  link_failed_.assign(options.parts, false);
+  wire_of_.resize(options.parts);
+  if (options.parts > 1) {
+    for (const CutWire& wire : CutWires(tree_, options.parts)) {
+      const uint32_t peer = wire.child_part == part_    ? wire.parent_part
+                            : wire.parent_part == part_ ? wire.child_part
+                                                        : part_;
+      LinkWire& carried = link_wire_.emplace_back();
+      if (peer == part_) continue;
+      VCM5_CHECK_MSG(links_[peer] != nullptr, "no link to a part that shares a wire");
+      carried = {links_[peer].get(), static_cast<uint32_t>(wire_of_[peer].size())};
+      wire_of_[peer].push_back(static_cast<uint32_t>(link_wire_.size()) - 1);
+    }
+  }
+}
+
+unsigned DataAgent::DoWork() {
+  unsigned work = 0;
+  doorbell_.Take(first_bell_, first_bell_ + static_cast<uint32_t>(leaf_slot_.size()),
+                 [&](uint32_t bell) {
+                   Leaf* leaf = LeafOf(region_.first_leaf() + (bell - first_bell_));
+                   if (leaf == nullptr) return;
+                   RefreshCredit(*leaf);
+                   if (std::exchange(leaf->pending, true)) return;
+                   pending_.push_back(static_cast<uint32_t>(leaf - leaves_.data()));
+                 });
+  size_t kept = 0;
+  for (const uint32_t index : pending_) {
+    Leaf& leaf = leaves_[index];
+    bool more = false;
+    work += InjectFrom(leaf, &more);
+    leaf.pending = more;
+    if (more) pending_[kept++] = index;
+  }
+  pending_.resize(kept);
+
+  for (receiving_from_ = 0; receiving_from_ < links_.size(); ++receiving_from_) {
+    if (links_[receiving_from_] == nullptr || link_failed_[receiving_from_]) continue;
+    Link& link = *links_[receiving_from_];
+    work += link.Receive(*this);
+    if (const absl::Status status = link.status(); !status.ok()) {
+      link_failed_[receiving_from_] = true;
+      AddError(region_.first_leaf(), absl::StrCat("link from data daemon ", part_, " to ",
+                                                  receiving_from_, ": ",
+                                                  std::string(status.message())));
+    }
+  }
+
+  for (;;) {
+    work += region_.Run();
+    if (region_.departures().empty()) break;
+    Depart();
+  }
+  region_.TakeWireCredits([&](uint32_t wire, uint32_t packets) {
+    link_wire_[wire].link->SendCredit(link_wire_[wire].number, packets);
+    ++work;
+  });
+  Publish();
+  for (size_t i = 0; i < links_.size(); ++i) {
+    if (links_[i] != nullptr && !link_failed_[i]) links_[i]->Flush();
+  }
+  return work;
+}
+
+unsigned DataAgent::InjectFrom(Leaf& leaf, bool* more) {
+  const uint32_t physical = leaf.port.self();
+  const uint32_t pushed = leaf.port.Look();
+  const uint32_t space = region_.InjectSpace(physical);
+  const uint32_t count = std::min(pushed, space);
+  uint32_t dropped = 0;
+  for (uint32_t i = 0; i < count; ++i) {
+    if (leaf.port.Take(routes_, region_.InjectSlot(physical))) {
+      region_.Inject(physical);
+    } else {
+      ++dropped;
+    }
+  }
+  if (dropped != 0 || leaf.port.failed()) ReportFault(leaf);
+  if (count != 0) Touch(leaf);
+  taken_ += count - dropped;
+  *more = pushed > count;
+  return count;
+}
+
+void DataAgent::Depart() {
+  const auto departures = region_.departures();
+  for (size_t i = 0; i < departures.size(); ++i) {
+    const Departure& departure = departures[i];
+    const DataPacket& packet = region_.departure_packet(i);
+    if ((departure.port & Departure::kWireBit) != 0) {
+      const LinkWire& wire = link_wire_[departure.port & ~Departure::kWireBit];
+      wire.link->SendPacket(wire.number, packet, departure.length);
+      continue;
+    }
+    Leaf* leaf = LeafOf(departure.port);
+    if (leaf == nullptr) {
+      // Nobody is attached there; only a message to a leaf outside every partition comes here.
+      region_.HandleLeafCredit(departure.port, 1);
+      continue;
+    }
+    if (leaf->port.Deliver(packet, departure.length)) {
+      ++delivered_;
+      leaf->delivered = true;
+    } else {
+      region_.HandleLeafCredit(departure.port, 1);
+      ReportFault(*leaf);
+    }
+    Touch(*leaf);
+  }
+  region_.ClearDepartures();
+}
+
+void DataAgent::Publish() {
+  if (touched_.empty()) return;
+  for (const uint32_t index : touched_) {
+    Leaf& leaf = leaves_[index];
+    leaf.touched = false;
+    leaf.port.PublishTaken();
+    if (!std::exchange(leaf.delivered, false)) continue;
+    const uint32_t interrupts = leaf.port.PublishDelivered();
+    if (interrupts != 0 && leaf.interrupt_line >= 0) {
+      // A full pipe means that the node has not yet taken the interrupts before: it will.
+      const char byte = 1;
+      [[maybe_unused]] const ssize_t written = write(leaf.interrupt_line, &byte, 1);
+    }
+    RefreshCredit(leaf);
+    if (leaf.port.Undelivered() > 0) ++delivery_waits_;
+  }
+  NodeWake wake;
+  for (const uint32_t index : touched_) wake.IfWaiting(leaves_[index].page);
+  touched_.clear();
+}
+
+void DataAgent::OnPacket(uint32_t wire, const DataPacket& packet, unsigned length) {
+  const uint32_t ours = wire_of_[receiving_from_][wire];
+  if (!region_.HandleWirePacket(ours, packet, length) && wire_faults_++ == 0) {
+    AddError(region_.first_leaf(),
+             absl::StrCat("data daemon ", receiving_from_, " sent a packet without credit"));
+  }
+}
+
+void DataAgent::OnCredit(uint32_t wire, uint32_t packets) {
+  region_.HandleWireCredit(wire_of_[receiving_from_][wire], packets);
+}
+
+void DataAgent::ReportFault(Leaf& leaf) {
+  const DataPortReport report = leaf.port.TakeReport();
+  const char* half = HalfName(half_);
+  const uint32_t self = leaf.port.self();
+  switch (report.fault) {
+    case DataPortFault::kNone:
+      break;
+    case DataPortFault::kBadDestination:
+      AddError(self, absl::StrCat("sent a message on the ", half, " data network to node ",
+                                  report.value, ", which is outside the partition (0 to ",
+                                  routes_.size() - 1, ")"));
+      break;
+    case DataPortFault::kBadTag:
+      AddError(self, absl::StrCat("sent a message on the ", half, " data network with tag ",
+                                  report.value, "; programs may use 0 to ", kFirstSystemTag - 1));
+      break;
+    case DataPortFault::kBadLength:
+      AddError(self, absl::StrCat("sent a message of ", report.value, " words on the ", half,
+                                  " data network; this machine's longest has ",
+                                  words_max_));
+      break;
+    case DataPortFault::kBadPosition:
+      AddError(self, absl::StrCat("overwrote the FIFO positions of its ", half,
+                                  " data-network port; the port is closed"));
+      break;
+    case DataPortFault::kBadCrc:
+      AddError(self, absl::StrCat("the ", half, " data network delivered a corrupted message"));
+      break;
+    case DataPortFault::kMisdelivered:
+      AddError(self, absl::StrCat("the ", half, " data network delivered a message for address ",
+                                  report.value));
+      break;
+  }
+}
+
+void DataAgent::AddError(uint32_t physical, std::string message) {
+  if (errors_.size() < kErrorsMax) errors_.push_back({physical, std::move(message)});
+}
+
+std::vector<FabricStat> DataAgent::Stats() const {
+  const std::string half = HalfName(half_);
+  std::vector<FabricStat> stats;
+  uint64_t hops = 0, stalled_up = 0, stalled_down = 0, crc = 0, misrouted = 0;
+  for (uint32_t i = 0; i < region_.chips(); ++i) {
+    const RouterChipStats chip = region_.chip(i).stats();
+    const ChipPlace place = tree_.place(region_.chip_id(i));
+    for (unsigned port = 0; port < kChipPorts; ++port) {
+      hops += chip.out[port];
+      if (chip.out[port] == 0) continue;
+      const bool up = port >= kChildren;
+      stats.push_back({absl::StrCat(half, ": level ", place.level, " node ", place.node, " chip ",
+                                    place.index, up ? " parent link " : " child link ",
+                                    up ? port - kChildren : port, up ? ", up" : ", down"),
+                       chip.out[port], true});
+    }
+    stalled_up += chip.stalled_up;
+    stalled_down += chip.stalled_down;
+    crc += chip.crc_errors;
+    misrouted += chip.misrouted;
+  }
+  stats.push_back({half + ": messages injected", taken_});
+  stats.push_back({half + ": messages delivered", delivered_});
+  stats.push_back({half + ": hops between chips", hops});
+  stats.push_back({half + ": stalls, all parent links busy", stalled_up});
+  stats.push_back({half + ": stalls, child link busy", stalled_down});
+  stats.push_back({half + ": deliveries that found the node behind", delivery_waits_});
+  stats.push_back({half + ": CRC errors", crc});
+  stats.push_back({half + ": packets with impossible routes", misrouted});
+  return stats;
+}
+
+std::vector<std::string> DataAgent::Waiting() const {
+  std::vector<std::string> lines;
+  for (const Leaf& leaf : leaves_) {
+    const uint32_t in = leaf.port.Undelivered();
+    const uint32_t out =
+        vcm5_load_acquire(&leaf.page->node_data.out_tail[half_]) - leaf.port.taken();
+    if (in != 0) {
+      lines.push_back(absl::StrCat("node ", leaf.port.self(), " has ", in,
+                                   " messages to receive on the ", HalfName(half_),
+                                   " data network"));
+    }
+    if (out != 0) {
+      lines.push_back(absl::StrCat("node ", leaf.port.self(), " has ", out,
+                                   " messages that the ", HalfName(half_),
+                                   " data network has not taken"));
+    }
+  }
+  uint64_t held = 0;
+  for (uint32_t i = 0; i < region_.chips(); ++i) {
+    for (unsigned port = 0; port < kChipPorts; ++port) held += region_.chip(i).Waiting(port);
+  }
+  if (held != 0) {
+    lines.push_back(absl::StrCat(held, " messages wait in the router chips of the ",
+                                 HalfName(half_), " data network"));
+  }
+  return lines;
+}
+
+}  // namespace
+
+std::unique_ptr<Agent> MakeDataAgent(DataAgentOptions options) {
+  return std::make_unique<DataAgent>(std::move(options));
+}
+
+uint32_t WiresBetween(const MachineSpec& spec, uint32_t parts, uint32_t part, uint32_t other) {
+  const FatTree tree(spec.leaves(), spec.parents_per_level);
+  uint32_t wires = 0;
+  for (const CutWire& wire : CutWires(tree, parts)) {
+    if ((wire.child_part == part && wire.parent_part == other) ||
+        (wire.child_part == other && wire.parent_part == part)) {
+      ++wires;
+    }
+  }
+  return wires;
+}
+
+}  // namespace vcm5

@@ -1,0 +1,36 @@
+#include "daemons/driver/node_memory.h"
+
+#include "netif/wire/data_packet.h"
+
+namespace vcm5 {
+
+NiGeometry::NiGeometry(const MachineSpec& spec)
+    : slot_bytes(32 * PacketUnits(spec.words_max)), data_depth(spec.data_fifo_depth) {
+  control_depth[VCM5_FIFO_COMBINE] = spec.combine_depth;
+  control_depth[VCM5_FIFO_BROADCAST] = spec.broadcast_depth;
+  control_depth[VCM5_FIFO_ROUTER_DONE] = 4;
+  control_depth[VCM5_FIFO_SYNC_OR] = 16;
+  offsets = vcm5_ni_compute_offsets(slot_bytes, data_depth, control_depth);
+}
+
+void InitializeNodePage(void* memory, const MachineSpec& spec, const NodeIdentity& identity) {
+  const NiGeometry geometry(spec);
+  auto* page = static_cast<vcm5_ni_page*>(memory);
+  page->version = VCM5_NI_VERSION;
+  page->self = identity.self;
+  page->partition_size = identity.partition_size;
+  page->words_max = spec.words_max;
+  page->slot_bytes = geometry.slot_bytes;
+  page->data_depth = geometry.data_depth;
+  for (int fifo = 0; fifo < VCM5_CONTROL_FIFOS; ++fifo) {
+    page->control_depth[fifo] = geometry.control_depth[fifo];
+  }
+  page->bytes = geometry.offsets.bytes;
+  page->processors = identity.processors;
+  page->runners = identity.runners;
+  for (int half = 0; half < VCM5_HALVES; ++half) page->data_bell[half] = identity.data_bell[half];
+  page->control_bell = identity.control_bell;
+  page->magic = VCM5_NI_MAGIC;  // last: the page is whole
+}
+
+}  // namespace vcm5

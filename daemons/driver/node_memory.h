@@ -1,0 +1,35 @@
+// Making a node's NI memory: the one creator of DESIGN.md section 5.
+#ifndef VCM5_DAEMONS_DRIVER_NODE_MEMORY_H_
+#define VCM5_DAEMONS_DRIVER_NODE_MEMORY_H_
+
+#include <cstdint>
+
+#include "netif/shm/ni_page.h"
+#include "switches/topology/machine_spec.h"
+
+namespace vcm5 {
+
+// Geometry of an NI on a machine, from trusted numbers only.
+struct NiGeometry {
+  explicit NiGeometry(const MachineSpec& spec);
+  uint32_t slot_bytes;
+  uint32_t data_depth;
+  uint32_t control_depth[VCM5_CONTROL_FIFOS];
+  vcm5_ni_offsets offsets;
+};
+
+struct NodeIdentity {
+  uint32_t self = 0;            // relative address
+  uint32_t partition_size = 0;
+  uint32_t processors = 1;      // of the host
+  uint32_t runners = 1;         // processes of the job
+  uint32_t data_bell[VCM5_HALVES] = {0, 0};
+  uint32_t control_bell = 0;
+};
+
+// Writes the identity into zeroed memory of NiGeometry::offsets.bytes bytes.
+void InitializeNodePage(void* memory, const MachineSpec& spec, const NodeIdentity& identity);
+
+}  // namespace vcm5
+
+#endif  // VCM5_DAEMONS_DRIVER_NODE_MEMORY_H_

@@ -1,0 +1,200 @@
+// The NI's side of a data-network port that faces the network (paper section 2): what stands between
+// a node's FIFOs and the link into the left or the right network. NI2, NI3, NI8, NI10, NI13.
+//
+// Outgoing: takes what the program pushed, copies it once, and validates the copy: length, tag,
+// destination within the partition. Relative addresses become physical ones and routing
+// instructions. Incoming: checks the packet's CRC and that it is ours, and puts it into the FIFO.
+//
+// The memory belongs to a program that may write anything into it at any time. Positions that make
+// no sense close the port for good (`failed()`); a message that makes no sense is dropped and
+// reported. Nothing the program does can make this class read or write outside its FIFOs.
+//
+// Owned and called by one driver thread.
+#ifndef VCM5_NETIF_NI_DATA_PORT_H_
+#define VCM5_NETIF_NI_DATA_PORT_H_
+
+#include <cstdint>
+#include <cstring>
+
+#include "netif/shm/atomic_words.h"
+#include "netif/shm/ni_page.h"
+#include "netif/wire/data_packet.h"
+
+namespace vcm5 {
+
+// Why a message or a port was refused.
+enum class DataPortFault : uint8_t {
+  kNone,
+  kBadDestination,  // outside the partition
+  kBadTag,          // a tag of the system, or none at all
+  kBadLength,       // no word, or more than the machine's longest
+  kBadPosition,     // the program overwrote its FIFO positions
+  kBadCrc,          // from the network: corrupted
+  kMisdelivered,    // from the network: not ours
+};
+
+// A fault with what it was about, for the report.
+struct DataPortReport {
+  DataPortFault fault = DataPortFault::kNone;
+  uint32_t value = 0;
+};
+
+class DataPort {
+ public:
+  struct Options {
+    vcm5_ni_page* page = nullptr;
+    int half = VCM5_LEFT;
+    uint32_t physical_self = 0;
+    uint32_t slot_bytes = 32;
+    uint32_t depth = 128;
+    uint32_t words_max = 5;
+    uint32_t out_offset = 0;  // of the FIFOs in the mapping
+    uint32_t in_offset = 0;
+  };
+
+  explicit DataPort(const Options& options)
+      : page_(options.page),
+        out_(reinterpret_cast<uint8_t*>(options.page) + options.out_offset),
+        in_(reinterpret_cast<uint8_t*>(options.page) + options.in_offset),
+        half_(static_cast<uint8_t>(options.half)),
+        self_(options.physical_self),
+        slot_bytes_(options.slot_bytes),
+        mask_(options.depth - 1),
+        words_max_(options.words_max) {}
+
+  bool failed() const { return failed_; }
+  uint32_t self() const { return self_; }
+
+  // ---- outgoing ----
+
+  // Messages that the program has pushed and the network has not taken. A bounded number, always;
+  // closes the port if the program's position is nonsense.
+  uint32_t Look() {
+    if (failed_) return 0;
+    // SYNC data_out_tail: pairs with the release in vcm5_port_commit().
+    const uint32_t tail = vcm5_load_acquire(&page_->node_data.out_tail[half_]);
+    const uint32_t pushed = tail - out_head_;
+    if (pushed > mask_ + 1) {
+      Fail();
+      return 0;
+    }
+    return pushed;
+  }
+
+  // Takes the next message that Look() saw and forms its packet in `packet`. False if it was
+  // dropped: see TakeReport. `routes` has size(), physical(r) and Route(self, r).
+  template <class Routes>
+  bool Take(const Routes& routes, DataPacket* packet) {
+    const uint8_t* slot = out_ + size_t{out_head_ & mask_} * slot_bytes_;
+    out_head_++;
+    const uint64_t asked = vcm5_load64_relaxed(reinterpret_cast<const uint64_t*>(slot));
+    const uint32_t destination = static_cast<uint32_t>(asked);
+    const uint32_t tag = static_cast<uint32_t>(asked >> 32) & 0xff;
+    const uint32_t length = static_cast<uint32_t>(asked >> 40);
+    if (length - 1 >= words_max_) return Refuse(DataPortFault::kBadLength, length);
+    if (tag >= kFirstSystemTag) return Refuse(DataPortFault::kBadTag, tag);
+    if (destination >= routes.size()) return Refuse(DataPortFault::kBadDestination, destination);
+    CopyPacket(packet, slot, length);
+    const uint64_t header = data_header::Make(routes.Route(self_, destination), length, tag,
+                                              routes.physical(destination));
+    packet->header = header;
+    packet->crc = DataPacketCrc(*packet, length, header);
+    return true;
+  }
+
+  // Lets the program use the slots of what was taken.
+  void PublishTaken() {
+    // SYNC data_out_head: pairs with the acquire in vcm5_port_send_space().
+    vcm5_store_release(&page_->data[half_].out_head, out_head_);
+  }
+
+  // ---- incoming ----
+
+  // Puts a packet into the FIFO; the caller stays within the credit that RefreshCredit gave.
+  // False if it was bad and dropped: see TakeReport; its slot then remains free.
+  bool Deliver(const DataPacket& packet, unsigned length) {
+    const uint64_t header = packet.header;
+    if (length > words_max_ || !DataPacketCrcGood(packet)) {
+      return Refuse(DataPortFault::kBadCrc, 0);
+    }
+    if ((header & (data_header::kUpMask | data_header::kPathMask)) != 0) {
+      return Refuse(DataPortFault::kMisdelivered, data_header::Destination(header));
+    }
+    if (data_header::Destination(header) != self_) {
+      return Refuse(DataPortFault::kMisdelivered, data_header::Destination(header));
+    }
+    CopyPacket(in_ + size_t{in_tail_ & mask_} * slot_bytes_, &packet, length);
+    in_tail_++;
+    tags_delivered_ |= 1u << data_header::Tag(header);
+    return true;
+  }
+
+  // Shows the program what was delivered. Returns the tags among it that are to interrupt (NI5).
+  uint32_t PublishDelivered() {
+    // SYNC data_in_tail: pairs with the acquire in vcm5_port_peek().
+    vcm5_store_release(&page_->data[half_].in_tail, in_tail_);
+    const uint32_t tags = tags_delivered_;
+    tags_delivered_ = 0;
+    return tags & vcm5_load_relaxed(&page_->node_wait.interrupt_mask);
+  }
+
+  // Slots that the program has freed since the last call. Closes the port if its position is
+  // nonsense.
+  uint32_t RefreshCredit() {
+    if (failed_) return 0;
+    // SYNC data_in_head: pairs with the release in vcm5_port_flush_half().
+    const uint32_t head = vcm5_load_acquire(&page_->node_data.in_head[half_]);
+    const uint32_t freed = head - in_head_;
+    if (freed > in_tail_ - in_head_) {
+      Fail();
+      return 0;
+    }
+    in_head_ = head;
+    return freed;
+  }
+
+  // Messages in the incoming FIFO, as far as is known.
+  uint32_t Undelivered() const { return in_tail_ - in_head_; }
+
+  // ---- reports ----
+
+  // The first fault since the last call.
+  DataPortReport TakeReport() {
+    const DataPortReport report = report_;
+    report_ = {};
+    return report;
+  }
+
+  // NI10: messages put into and taken out of this half, by this side's count.
+  uint32_t taken() const { return out_head_; }
+  uint32_t delivered() const { return in_tail_; }
+
+ private:
+  bool Refuse(DataPortFault fault, uint32_t value) {
+    if (report_.fault == DataPortFault::kNone) report_ = {fault, value};
+    return false;
+  }
+  void Fail() {
+    failed_ = true;
+    Refuse(DataPortFault::kBadPosition, 0);
+  }
+
+  vcm5_ni_page* page_;
+  uint8_t* out_;
+  uint8_t* in_;
+  uint8_t half_;
+  bool failed_ = false;
+  uint32_t self_;
+  uint32_t slot_bytes_;
+  uint32_t mask_;
+  uint32_t words_max_;
+  uint32_t out_head_ = 0;
+  uint32_t in_tail_ = 0;
+  uint32_t in_head_ = 0;
+  uint32_t tags_delivered_ = 0;
+  DataPortReport report_;
+};
+
+}  // namespace vcm5
+
+#endif  // VCM5_NETIF_NI_DATA_PORT_H_

@@ -1,0 +1,96 @@
+#include "netif/port/ni_port.h"
+
+#include <stddef.h>
+
+/* Where a port that has no engine yet rings. Nothing ever reads it. */
+static uint8_t unheard_bell;
+static struct vcm5_doorbell unheard_doorbell;
+
+static void idle_nothing(struct vcm5_port *port) { (void)port; }
+static void wake_nothing(struct vcm5_doorbell *doorbell) { (void)doorbell; }
+
+static bool is_power_of_two(uint32_t value) { return value != 0 && (value & (value - 1)) == 0; }
+
+const char *vcm5_port_attach(struct vcm5_port *port, struct vcm5_ni_page *page, uint32_t bytes) {
+  if (bytes < sizeof *page || page->magic != VCM5_NI_MAGIC) return "not a network interface page";
+  if (page->version != VCM5_NI_VERSION) return "a network interface page of another version";
+  if (page->words_max < 1 || page->words_max > VCM5_WORDS_MAX) return "bad longest message";
+  if (page->slot_bytes < 12 + 4 * page->words_max || page->slot_bytes % 32 != 0 ||
+      page->slot_bytes > 96) {
+    return "bad slot size";
+  }
+  if (!is_power_of_two(page->data_depth) || page->data_depth > 1u << 16) return "bad FIFO depth";
+  for (int fifo = 0; fifo < VCM5_CONTROL_FIFOS; ++fifo) {
+    if (!is_power_of_two(page->control_depth[fifo]) || page->control_depth[fifo] > 1u << 16) {
+      return "bad FIFO depth";
+    }
+  }
+  const struct vcm5_ni_offsets offsets =
+      vcm5_ni_compute_offsets(page->slot_bytes, page->data_depth, page->control_depth);
+  if (offsets.bytes != bytes || page->bytes != bytes) return "bad size";
+
+  memset(port, 0, sizeof *port);
+  uint8_t *base = (uint8_t *)page;
+  port->page = page;
+  port->self = page->self;
+  port->partition_size = page->partition_size;
+  port->words_max = page->words_max;
+  port->slot_bytes = page->slot_bytes;
+  port->data_mask = page->data_depth - 1;
+  port->data_batch = page->data_depth >= 8 ? page->data_depth / 4 : 1;
+  for (int half = 0; half < VCM5_HALVES; ++half) {
+    port->half[half].out = base + offsets.data_out[half];
+    port->half[half].in = base + offsets.data_in[half];
+    port->half[half].send_ok = true;
+    port->data_bell[half] = &unheard_bell;
+    port->data_doorbell[half] = &unheard_doorbell;
+  }
+  for (int fifo = 0; fifo < VCM5_CONTROL_FIFOS; ++fifo) {
+    port->fifo[fifo].out = (struct vcm5_control_entry *)(void *)(base + offsets.control_out[fifo]);
+    port->fifo[fifo].in = (struct vcm5_control_entry *)(void *)(base + offsets.control_in[fifo]);
+    port->fifo[fifo].depth = page->control_depth[fifo];
+    port->fifo[fifo].send_ok = true;
+  }
+  port->control_bell = &unheard_bell;
+  port->control_doorbell = &unheard_doorbell;
+  port->idle = idle_nothing;
+  port->wake = wake_nothing;
+  return NULL;
+}
+
+void vcm5_port_miss(struct vcm5_port *port) {
+  for (int half = 0; half < VCM5_HALVES; ++half) {
+    if (port->half[half].in_head != port->half[half].in_head_told) {
+      vcm5_port_flush_half(port, half);
+    }
+  }
+  if (port->fifo[VCM5_FIFO_ROUTER_DONE].out_tail != port->fifo[VCM5_FIFO_ROUTER_DONE].in_head) {
+    /* A router-done operation runs: let the control network count again. */
+    const uint32_t received = port->half[VCM5_LEFT].received + port->half[VCM5_RIGHT].received;
+    if (received != port->received_told) {
+      port->received_told = received;
+      vcm5_port_ring_control_bell(port);
+    }
+  }
+  if (port->interrupts_enabled && vcm5_port_take_interrupts(port)) return;
+  port->misses++;
+  port->idle(port);
+  if (port->interrupts_enabled) vcm5_port_take_interrupts(port);
+}
+
+bool vcm5_port_take_interrupts(struct vcm5_port *port) {
+  if (!port->interrupts_enabled || port->in_interrupt || port->interrupt_handler == NULL) {
+    return false;
+  }
+  const uint32_t mask = vcm5_load_relaxed(&port->page->node_wait.interrupt_mask);
+  bool called = false;
+  for (int half = 0; half < VCM5_HALVES; ++half) {
+    const uint8_t *packet = vcm5_port_peek(port, half);
+    if (packet == NULL || ((mask >> vcm5_packet_tag(packet)) & 1u) == 0) continue;
+    port->in_interrupt = true;
+    port->interrupt_handler(port->interrupt_argument);
+    port->in_interrupt = false;
+    called = true;
+  }
+  return called;
+}

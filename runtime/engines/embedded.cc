@@ -1,0 +1,332 @@
+#include "runtime/engines/embedded.h"
+
+#include <sys/mman.h>
+#include <time.h>
+
+#include <algorithm>
+#include <atomic>
+#include <mutex>
+#include <numeric>
+#include <thread>
+#include <utility>
+
+#include "absl/strings/str_cat.h"
+#include "daemons/driver/control_agent.h"
+#include "daemons/driver/data_agent.h"
+#include "daemons/driver/doorbell.h"
+#include "daemons/driver/node_memory.h"
+#include "daemons/driver/node_wake.h"
+#include "runtime/base/check.h"
+#include "runtime/base/prng.h"
+#include "runtime/engines/fiber.h"
+
+namespace vcm5 {
+namespace {
+
+// Zeroed memory that is touched only as it is used.
+class LazyMemory {
+ public:
+  explicit LazyMemory(size_t bytes) : bytes_(bytes) {
+    data_ = static_cast<uint8_t*>(mmap(nullptr, bytes, PROT_READ | PROT_WRITE,
+                                       MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0));
+    VCM5_CHECK_MSG(data_ != MAP_FAILED, "no memory for the machine's network interfaces");
+  }
+  LazyMemory(const LazyMemory&) = delete;
+  LazyMemory& operator=(const LazyMemory&) = delete;
+  ~LazyMemory() { munmap(data_, bytes_); }
+  uint8_t* data() const { return data_; }
+
+ private:
+  uint8_t* data_;
+  size_t bytes_;
+};
+
+struct EmbeddedNode {
+  vcm5_port port;
+  std::unique_ptr<Fiber> fiber;
+};
+
+thread_local EmbeddedNode* current_node = nullptr;
+
+}  // namespace
+
+class Embedded::Machine {
+ public:
+  explicit Machine(EmbeddedOptions options);
+
+  absl::Status Run(const std::function<void(vcm5_port&)>& node_main);
+  [[noreturn]] void Finish(vcm5_port& port);
+  vcm5_ni_page* page(uint32_t node) {
+    return reinterpret_cast<vcm5_ni_page*>(memory_.data() + size_t{node} * node_bytes_);
+  }
+
+  EmbeddedOptions options_;
+  std::vector<std::unique_ptr<Agent>> agents_;  // left, right, control
+
+ private:
+  // What one thread runs.
+  struct Worker {
+    std::vector<uint32_t> nodes;
+    std::vector<Agent*> agents;
+    Prng prng{1};
+    uint64_t quiet_rounds = 0;
+  };
+
+  static void Idle(vcm5_port* port);
+  void RunWorker(Worker& worker);
+  unsigned RunNodes(Worker& worker, bool all);
+  unsigned RunAgents(Worker& worker);
+  void Collect(Agent& agent);
+  void Wait(Worker& worker);
+  void Stop(absl::Status status);
+
+  const size_t node_bytes_;
+  LazyMemory memory_;
+  LazyMemory bells_;
+  std::vector<std::unique_ptr<EmbeddedNode>> nodes_;
+  std::vector<Worker> workers_;
+  std::atomic<uint32_t> live_{0};
+  std::atomic<bool> stop_{false};
+  std::mutex status_mutex_;
+  absl::Status status_;
+};
+
+Embedded::Machine::Machine(EmbeddedOptions options)
+    : options_(std::move(options)),
+      node_bytes_(NiGeometry(options_.spec).offsets.bytes),
+      memory_(node_bytes_ * options_.spec.nodes),
+      bells_(size_t{3} * Doorbell::BytesFor(options_.spec.leaves())) {
+  const MachineSpec& spec = options_.spec;
+  const uint32_t bell_bytes = Doorbell::BytesFor(spec.leaves());
+  Doorbell doorbells[3];  // left, right, control
+  for (unsigned i = 0; i < 3; ++i) {
+    uint8_t* memory = bells_.data() + size_t{i} * bell_bytes;
+    Doorbell::Create(memory, spec.leaves());
+    doorbells[i] = Doorbell(memory, spec.leaves());
+  }
+  std::vector<vcm5_ni_page*> pages(spec.nodes);
+  std::vector<uint32_t> members(spec.nodes);
+  std::iota(members.begin(), members.end(), 0u);
+  for (uint32_t node = 0; node < spec.nodes; ++node) {
+    NodeIdentity identity;
+    identity.self = node;
+    identity.partition_size = spec.nodes;
+    identity.data_bell[VCM5_LEFT] = identity.data_bell[VCM5_RIGHT] = node;
+    identity.control_bell = node;
+    InitializeNodePage(page(node), spec, identity);
+    pages[node] = page(node);
+    nodes_.push_back(std::make_unique<EmbeddedNode>());
+    vcm5_port& port = nodes_.back()->port;
+    const char* wrong =
+        vcm5_port_attach(&port, page(node), static_cast<uint32_t>(node_bytes_));
+    VCM5_CHECK_MSG(wrong == nullptr, wrong);
+    for (int half = 0; half < VCM5_HALVES; ++half) {
+      port.data_doorbell[half] = doorbells[half].shared();
+      port.data_bell[half] = doorbells[half].bell(node);
+    }
+    port.control_doorbell = doorbells[2].shared();
+    port.control_bell = doorbells[2].bell(node);
+    port.idle = Idle;
+    port.engine = this;
+  }
+  for (int half = 0; half < VCM5_HALVES; ++half) {
+    DataAgentOptions agent;
+    agent.spec = spec;
+    agent.half = half;
+    agent.pages = pages;
+    agent.members = members;
+    agent.doorbell = doorbells[half];
+    agents_.push_back(MakeDataAgent(std::move(agent)));
+  }
+  ControlAgentOptions control;
+  control.spec = spec;
+  control.pages = pages;
+  control.members = members;
+  control.doorbell = doorbells[2];
+  agents_.push_back(MakeControlAgent(std::move(control)));
+
+  const unsigned threads = std::clamp(options_.threads, 1u, spec.nodes);
+  workers_.resize(threads);
+  for (uint32_t node = 0; node < spec.nodes; ++node) {
+    workers_[uint64_t{node} * threads / spec.nodes].nodes.push_back(node);
+  }
+  for (size_t i = 0; i < agents_.size(); ++i) {
+    workers_[i % threads].agents.push_back(agents_[i].get());
+  }
+  for (unsigned i = 0; i < threads; ++i) workers_[i].prng = Prng(DeriveSeed(options_.seed, i));
+}
+
+absl::Status Embedded::Machine::Run(const std::function<void(vcm5_port&)>& node_main) {
+  status_ = absl::OkStatus();
+  stop_ = false;
+  live_ = options_.spec.nodes;
+  std::vector<std::thread> threads;
+  auto run = [&](Worker& worker) {
+    for (const uint32_t index : worker.nodes) {
+      EmbeddedNode& node = *nodes_[index];
+      vcm5_store_relaxed(&node.port.page->node_wait.waiting, 0);
+      node.fiber = std::make_unique<Fiber>(options_.stack_bytes,
+                                           [&node, &node_main] { node_main(node.port); });
+    }
+    RunWorker(worker);
+    for (const uint32_t index : worker.nodes) nodes_[index]->fiber.reset();
+  };
+  for (size_t i = 1; i < workers_.size(); ++i) {
+    threads.emplace_back([&run, this, i] { run(workers_[i]); });
+  }
+  run(workers_[0]);
+  for (std::thread& thread : threads) thread.join();
+  return status_;
+}
+
+void Embedded::Machine::Idle(vcm5_port* port) {
+  EmbeddedNode* node = current_node;
+  VCM5_CHECK_MSG(node != nullptr && &node->port == port, "a node's port used outside its fiber");
+  const Machine* machine = static_cast<Machine*>(port->engine);
+  vcm5_store_relaxed(&port->page->node_wait.waiting, NodeWake::kParked);
+  if (machine->workers_.size() > 1) {
+    // A network on another thread may have delivered just before: look once more, after a fence.
+    NodeWake::Fence();
+    if (NodeWake::SomethingArrived(port)) {
+      vcm5_store_relaxed(&port->page->node_wait.waiting, NodeWake::kAwake);
+    }
+  }
+  node->fiber->Suspend();
+}
+
+unsigned Embedded::Machine::RunNodes(Worker& worker, bool all) {
+  if (options_.random_schedule) {
+    for (size_t i = worker.nodes.size(); i > 1; --i) {
+      std::swap(worker.nodes[i - 1], worker.nodes[worker.prng.Below(static_cast<uint32_t>(i))]);
+    }
+  }
+  unsigned ran = 0;
+  size_t kept = 0;
+  for (size_t i = 0; i < worker.nodes.size(); ++i) {
+    const uint32_t index = worker.nodes[i];
+    EmbeddedNode& node = *nodes_[index];
+    worker.nodes[kept++] = index;
+    if (!all && vcm5_load_relaxed(&node.port.page->node_wait.waiting) == NodeWake::kParked) {
+      continue;
+    }
+    if (options_.random_schedule && worker.prng.Chance(1, 4)) {
+      ++ran;  // it could have: there is more to do
+      continue;
+    }
+    current_node = &node;
+    if (options_.on_switch) options_.on_switch(index, true);
+    node.fiber->Resume();
+    if (options_.on_switch) options_.on_switch(index, false);
+    current_node = nullptr;
+    ++ran;
+    if (node.fiber->finished()) {
+      --kept;
+      live_.fetch_sub(1, std::memory_order_acq_rel);
+    }
+    if (stop_.load(std::memory_order_relaxed)) {
+      kept = std::min(kept, i + 1);
+      for (size_t rest = i + 1; rest < worker.nodes.size(); ++rest) {
+        worker.nodes[kept++] = worker.nodes[rest];
+      }
+      break;
+    }
+  }
+  worker.nodes.resize(kept);
+  return ran;
+}
+
+unsigned Embedded::Machine::RunAgents(Worker& worker) {
+  unsigned work = 0;
+  for (Agent* agent : worker.agents) {
+    if (options_.random_schedule && worker.prng.Chance(1, 4)) {
+      ++work;
+      continue;
+    }
+    work += agent->DoWork();
+    Collect(*agent);
+  }
+  return work;
+}
+
+void Embedded::Machine::Collect(Agent& agent) {
+  for (const FabricError& error : agent.TakeErrors()) {
+    Stop(absl::FailedPreconditionError(absl::StrCat("node ", error.leaf, ": ", error.message)));
+  }
+}
+
+void Embedded::Machine::Stop(absl::Status status) {
+  const std::lock_guard<std::mutex> lock(status_mutex_);
+  if (status_.ok()) status_ = std::move(status);
+  stop_.store(true, std::memory_order_relaxed);
+}
+
+void Embedded::Machine::RunWorker(Worker& worker) {
+  const std::vector<uint32_t> all_nodes = worker.nodes;
+  uint64_t rounds = 0;
+  while (live_.load(std::memory_order_acquire) != 0 && !stop_.load(std::memory_order_relaxed)) {
+    const unsigned ran = RunNodes(worker, false);
+    const unsigned work = RunAgents(worker);
+    if ((++rounds & 0xff) == 0 && options_.should_stop && options_.should_stop()) {
+      Stop(absl::DeadlineExceededError("the run was told to stop"));
+    }
+    if (ran != 0 || work != 0) {
+      worker.quiet_rounds = 0;
+      continue;
+    }
+    // Everybody here waits and nothing is on its way: whoever waits for something that no network
+    // brings (a clock, another thread) must be let look for it.
+    ++worker.quiet_rounds;
+    RunNodes(worker, true);
+    Wait(worker);
+  }
+  worker.nodes = all_nodes;
+}
+
+void Embedded::Machine::Wait(Worker& worker) {
+  if (worker.quiet_rounds < 64) return;
+  if (options_.should_stop && options_.should_stop()) {
+    Stop(absl::DeadlineExceededError("the run was told to stop"));
+    return;
+  }
+  const uint64_t microseconds = std::min<uint64_t>(worker.quiet_rounds, 1000);
+  timespec pause{0, static_cast<long>(microseconds * 1000)};
+  nanosleep(&pause, nullptr);
+}
+
+void Embedded::Machine::Finish(vcm5_port& port) {
+  EmbeddedNode* node = current_node;
+  VCM5_CHECK(node != nullptr && &node->port == &port);
+  node->fiber->Finish();
+}
+
+Embedded::Embedded(EmbeddedOptions options)
+    : machine_(std::make_unique<Machine>(std::move(options))) {}
+Embedded::~Embedded() = default;
+
+absl::Status Embedded::Run(const std::function<void(vcm5_port&)>& node_main) {
+  return machine_->Run(node_main);
+}
+
+void Embedded::Finish(vcm5_port& port) { machine_->Finish(port); }
+
+vcm5_port* Embedded::Current() { return current_node == nullptr ? nullptr : &current_node->port; }
+
+std::vector<FabricStat> Embedded::Stats() const {
+  std::vector<FabricStat> stats;
+  for (const auto& agent : machine_->agents_) {
+    for (FabricStat& stat : agent->Stats()) stats.push_back(std::move(stat));
+  }
+  return stats;
+}
+
+std::vector<std::string> Embedded::Waiting() const {
+  std::vector<std::string> lines;
+  for (const auto& agent : machine_->agents_) {
+    for (std::string& line : agent->Waiting()) lines.push_back(std::move(line));
+  }
+  return lines;
+}
+
+vcm5_ni_page* Embedded::page(uint32_t node) { return machine_->page(node); }
+
+}  // namespace vcm5

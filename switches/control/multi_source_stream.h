@@ -1,0 +1,211 @@
+// One stream of multiple-source operations in one combining node (paper section 5): scans and
+// reductions, router-done waves, or synchronous ORs. CN3, CN4, NI7.
+//
+// Objects: a queue of words from each child; the FIFO of words put aside until the parent's value
+// comes; the residues (carry, which side is ahead) of the message going up and of the one coming
+// down; which children take part.
+//
+// Up: a word waits until its sibling's has come, or the sibling abstains. The two are combined, the
+// parent gets the combination, and what the other child will need is put aside: the left word in a
+// forward scan, the right one in a backward scan. Which children take part in a message is decided
+// at its first word.
+//
+// Down: the parent's value goes to the children that took part; in a scan the child further on gets
+// value op put-aside, or just the put-aside word if a segment starts below its sibling.
+//
+// Abstaining: a child abstains, or takes part again, at once; its NI sends the change only when
+// none of its operations is in flight. So a change never stands in a queue, and by induction a
+// node that tells its parent that it abstains has nothing in flight either.
+//
+// A fault (different operations meet, a word too many) breaks the stream: it says which once, and
+// drops all that comes until it is made anew.
+#ifndef VCM5_SWITCHES_CONTROL_MULTI_SOURCE_STREAM_H_
+#define VCM5_SWITCHES_CONTROL_MULTI_SOURCE_STREAM_H_
+
+#include <cstdint>
+#include <memory>
+
+#include "netif/wire/control_packet.h"
+#include "switches/control/combiner.h"
+
+namespace vcm5 {
+
+class MultiSourceStream {
+ public:
+  // `depth`: words that a leaf may have in flight; a power of two. `stream` is which one this is.
+  MultiSourceStream(ControlStream stream, uint32_t depth);
+
+  // ---- up ----
+
+  // A multiple-source packet of this stream from child `side`.
+  ControlFault HandleFromChild(unsigned side, uint64_t body) {
+    const unsigned bit = 1u << side;
+    Positions& queue = queue_[side];
+    if (__builtin_expect(broken_, 0)) return ControlFault::kNone;
+    if (__builtin_expect(queue.tail - queue.head > mask_, 0)) {
+      return Break(ControlFault::kQueueOverflow, body, body);
+    }
+    words_[((queue.tail++ & mask_) << 1) | side] = body;
+    ready_ |= bit;
+    if (__builtin_expect((active_ & bit) == 0, 0)) Activate(bit);
+    return ControlFault::kNone;
+  }
+
+  // An abstain packet (or its opposite) from child `side`.
+  ControlFault HandleAbstain(unsigned side, bool abstain);
+
+  // There is a packet for the parent.
+  bool ReadyUp() const {
+    return (needed_ != 0 && (ready_ & needed_) == needed_) || tell_ != Tell::kNothing;
+  }
+
+  // The next packet for the parent; ReadyUp() holds. On a fault there is none.
+  ControlFault PollUp(uint64_t* up);
+
+  // ---- down ----
+
+  struct Down {
+    uint64_t body[2];  // by side
+    unsigned sides;    // bit mask of the children that get theirs
+  };
+
+  // A multiple-source packet of this stream from the parent.
+  ControlFault HandleFromParent(uint64_t body, Down* down);
+
+  // ---- to look at it ----
+
+  // The two bodies that met, after a fault.
+  uint64_t fault_body(unsigned side) const { return fault_body_[side]; }
+  bool broken() const { return broken_; }
+  bool abstains() const { return told_abstain_; }
+  uint32_t waiting(unsigned side) const { return queue_[side].tail - queue_[side].head; }
+  uint32_t put_aside() const { return aside_.tail - aside_.head; }
+  void CheckInvariants() const;
+
+ private:
+  struct Positions {
+    uint32_t head = 0;
+    uint32_t tail = 0;
+  };
+  enum class Tell : uint8_t { kNothing, kAbstain, kTakePart };
+
+  // An entry put aside is a body with the mask of children that took part in the bits that a body
+  // leaves zero.
+  static constexpr unsigned kAsideSidesShift = 62;
+
+  uint64_t Pop(unsigned side) {
+    Positions& queue = queue_[side];
+    const uint64_t body = words_[((queue.head++ & mask_) << 1) | side];
+    if (queue.head == queue.tail) ready_ &= static_cast<uint8_t>(~(1u << side));
+    return body;
+  }
+  uint64_t CombineUp(uint64_t left, uint64_t right);
+  void Activate(unsigned bit);
+  ControlFault Break(ControlFault fault, uint64_t left, uint64_t right);
+
+  // All positions and states in one cache line.
+  Positions queue_[2];
+  Positions aside_;
+  uint32_t mask_;
+  uint8_t active_ = 3;   // children that do not abstain
+  uint8_t needed_ = 3;   // children that the next word up needs: as active_, or those of the message
+  uint8_t ready_ = 0;    // children whose queue is not empty
+  bool in_message_ = false;
+  bool told_abstain_ = false;  // the parent knows that all children abstain
+  Tell tell_ = Tell::kNothing;
+  bool broken_ = false;
+  ControlStream stream_;
+  Residue up_residue_;
+  Residue down_residue_;
+  std::unique_ptr<uint64_t[]> words_;        // both queues, sides alternating
+  std::unique_ptr<uint64_t[]> aside_words_;
+  uint64_t fault_body_[2] = {0, 0};
+};
+
+// ---- the fast path -------------------------------------------------------------------------
+
+inline uint64_t MultiSourceStream::CombineUp(uint64_t left, uint64_t right) {
+  using namespace control_body;
+  const Combined combined = Combine(CombinerOf(left), (left & kFirst) != 0,
+                                    Word(left), Word(right), up_residue_);
+  const uint64_t agreed = left & kAgreeMask;
+  const auto operation = static_cast<CombineOperation>(Operation(left));
+  if (operation == CombineOperation::kScanForward || operation == CombineOperation::kScanBackward) {
+    // What leaves this subtree is the value since its last segment start, seen the scan's way.
+    const uint64_t further = operation == CombineOperation::kScanForward ? right : left;
+    if ((further & kSegment) != 0) return further;
+    const uint64_t flags = ((left | right) & (kOverflow | kSegment)) |
+                           (combined.overflow && (left & kLast) != 0 ? kOverflow : 0);
+    return agreed | flags | combined.word;
+  }
+  const uint64_t flags =
+      ((left | right) & kOverflow) | (combined.overflow && (left & kLast) != 0 ? kOverflow : 0);
+  return agreed | flags | combined.word;
+}
+
+inline ControlFault MultiSourceStream::PollUp(uint64_t* up) {
+  using namespace control_body;
+  if (__builtin_expect(tell_ != Tell::kNothing, 0)) {
+    *up = MakeAbstain(stream_, tell_ == Tell::kAbstain);
+    tell_ = Tell::kNothing;
+    return ControlFault::kNone;
+  }
+  const uint64_t sides = needed_;
+  uint64_t aside;
+  if (__builtin_expect(sides == 3, 1)) {
+    const uint64_t left = Pop(0);
+    const uint64_t right = Pop(1);
+    if (__builtin_expect(((left ^ right) & kAgreeMask) != 0, 0)) {
+      return Break(ControlFault::kMismatch, left, right);
+    }
+    *up = CombineUp(left, right);
+    aside = Operation(left) == static_cast<uint32_t>(CombineOperation::kScanBackward) ? right : left;
+  } else {
+    *up = aside = Pop(sides == 1 ? 0 : 1);
+  }
+  if (__builtin_expect(((aside & kFirst) != 0) == in_message_, 0)) {
+    return Break(ControlFault::kFraming, aside, aside);
+  }
+  in_message_ = (aside & kLast) == 0;
+  if (!in_message_) needed_ = active_;
+  if (__builtin_expect(aside_.tail - aside_.head > mask_, 0)) {
+    return Break(ControlFault::kQueueOverflow, aside, aside);
+  }
+  aside_words_[aside_.tail++ & mask_] = aside | (sides << kAsideSidesShift);
+  return ControlFault::kNone;
+}
+
+inline ControlFault MultiSourceStream::HandleFromParent(uint64_t body, Down* down) {
+  using namespace control_body;
+  if (__builtin_expect(broken_, 0)) {
+    down->sides = 0;
+    return ControlFault::kNone;
+  }
+  if (__builtin_expect(aside_.head == aside_.tail, 0)) {
+    return Break(ControlFault::kUnexpectedResult, body, body);
+  }
+  const uint64_t aside = aside_words_[aside_.head++ & mask_];
+  if (__builtin_expect(((aside ^ body) & kAgreeMask) != 0, 0)) {
+    return Break(ControlFault::kUnexpectedResult, aside, body);
+  }
+  down->sides = static_cast<unsigned>(aside >> kAsideSidesShift);
+  down->body[0] = body;
+  down->body[1] = body;
+  const auto operation = static_cast<CombineOperation>(Operation(body));
+  if (down->sides == 3 && (operation == CombineOperation::kScanForward ||
+                           operation == CombineOperation::kScanBackward)) {
+    const Combined combined = Combine(CombinerOf(body), (body & kFirst) != 0,
+                                      Word(body), Word(aside), down_residue_);
+    const uint64_t further =
+        (aside & kSegment) != 0
+            ? (body & ~(kOverflow | kWordMask)) | (aside & kOverflow) | Word(aside)
+            : (body & ~kWordMask) | (aside & kOverflow) |
+                  (combined.overflow && (body & kLast) != 0 ? kOverflow : 0) | combined.word;
+    down->body[operation == CombineOperation::kScanForward ? 1 : 0] = further;
+  }
+  return ControlFault::kNone;
+}
+
+}  // namespace vcm5
+
+#endif  // VCM5_SWITCHES_CONTROL_MULTI_SOURCE_STREAM_H_

@@ -1,0 +1,187 @@
+#include "switches/data/region.h"
+
+#include <bit>
+
+#include "runtime/base/check.h"
+#include "runtime/base/prng.h"
+
+namespace vcm5 {
+
+std::vector<CutWire> CutWires(const FatTree& tree, uint32_t parts) {
+  std::vector<CutWire> wires;
+  for (ChipId chip = 0; chip < tree.chips(); ++chip) {
+    const uint32_t part = tree.PartOfChip(chip, parts);
+    for (unsigned port = kChildren; port < kChipPorts; ++port) {
+      const FatTreePeer peer = tree.peer(chip, port);
+      if (peer.kind != FatTreePeer::Kind::kChip) continue;
+      const uint32_t peer_part = tree.PartOfChip(peer.id, parts);
+      if (peer_part == part) continue;
+      wires.push_back({chip, static_cast<uint8_t>(port), peer.id, peer.port, part, peer_part});
+    }
+  }
+  return wires;
+}
+
+Region::Region(const FatTree& tree, const RegionOptions& options)
+    : tree_(tree), slot_units_(PacketUnits(options.words_max)) {
+  std::vector<uint32_t> local(tree.chips(), kNowhere);
+  for (ChipId chip = 0; chip < tree.chips(); ++chip) {
+    if (tree.PartOfChip(chip, options.parts) != options.part) continue;
+    local[chip] = static_cast<uint32_t>(chip_ids_.size());
+    chip_ids_.push_back(chip);
+  }
+  first_leaf_ = tree.leaves();
+  for (uint32_t leaf = 0; leaf < tree.leaves(); ++leaf) {
+    if (tree.PartOfLeaf(leaf, options.parts) != options.part) continue;
+    first_leaf_ = std::min(first_leaf_, leaf);
+    last_leaf_ = leaf + 1;
+  }
+  VCM5_CHECK_MSG(!chip_ids_.empty() && first_leaf_ < last_leaf_, "a part without leaves");
+
+  RouterChip::Options chip_options;
+  chip_options.depth = options.depth;
+  chip_options.slot_units = slot_units_;
+  const size_t units = RouterChip::StorageUnits(chip_options);
+  storage_.resize(units * chip_ids_.size());
+  chips_.reserve(chip_ids_.size());
+  neighbours_.resize(chip_ids_.size() * kChipPorts);
+  leaf_port_.resize(last_leaf_ - first_leaf_);
+  for (uint32_t i = 0; i < chip_ids_.size(); ++i) {
+    chip_options.children_mask = 0;
+    for (unsigned port = 0; port < kChipPorts; ++port) {
+      const FatTreePeer peer = tree.peer(chip_ids_[i], port);
+      if (peer.kind == FatTreePeer::Kind::kNothing) continue;
+      if (port < kChildren) chip_options.children_mask |= static_cast<uint8_t>(1u << port);
+      Neighbour& neighbour = neighbours_[i * kChipPorts + port];
+      neighbour.port = peer.port;
+      if (peer.kind == FatTreePeer::Kind::kLeaf) {
+        neighbour.kind = Neighbour::Kind::kOutside;
+        neighbour.id = peer.id;
+        leaf_port_[peer.id - first_leaf_] = {i, static_cast<uint8_t>(port)};
+      } else if (local[peer.id] != kNowhere) {
+        neighbour.kind = Neighbour::Kind::kChip;
+        neighbour.id = local[peer.id];
+      }
+    }
+    chip_options.parents = static_cast<uint8_t>(tree.parents(tree.place(chip_ids_[i]).level));
+    chip_options.seed = DeriveSeed(options.seed, chip_ids_[i]);
+    chips_.emplace_back(chip_options, &storage_[i * units]);
+  }
+  for (const Port& port : leaf_port_) chips_[port.chip].SetCredit(port.port, options.leaf_credit);
+
+  const std::vector<CutWire> wires =
+      options.parts == 1 ? std::vector<CutWire>{} : CutWires(tree, options.parts);
+  wire_port_.assign(wires.size(), {kNowhere, 0});
+  wire_credit_due_.assign(wires.size(), 0);
+  wires_with_credit_.reserve(wires.size());
+  for (uint32_t wire = 0; wire < wires.size(); ++wire) {
+    const CutWire& cut = wires[wire];
+    Port& port = wire_port_[wire];
+    if (local[cut.child_chip] != kNowhere) port = {local[cut.child_chip], cut.child_port};
+    if (local[cut.parent_chip] != kNowhere) port = {local[cut.parent_chip], cut.parent_port};
+    if (port.chip == kNowhere) continue;
+    Neighbour& neighbour = neighbours_[port.chip * kChipPorts + port.port];
+    neighbour.kind = Neighbour::Kind::kOutside;
+    neighbour.id = Departure::kWireBit | wire;
+  }
+  active_.assign((chips_.size() + 63) / 64, 0);
+  departures_.reserve(kDeparturesMax);
+  departure_units_.resize(size_t{kDeparturesMax} * slot_units_);
+}
+
+bool Region::HandleWirePacket(uint32_t wire, const DataPacket& packet, unsigned length) {
+  const Port& port = wire_port_[wire];
+  if (port.chip == kNowhere || chips_[port.chip].Space(port.port) == 0) return false;
+  CopyPacket(chips_[port.chip].ReceiveSlot(port.port), &packet, length);
+  chips_[port.chip].HandlePacket(port.port);
+  Activate(port.chip);
+  return true;
+}
+
+void Region::HandleWireCredit(uint32_t wire, uint32_t packets) {
+  const Port& port = wire_port_[wire];
+  if (port.chip == kNowhere || packets == 0) return;
+  chips_[port.chip].HandleCredit(port.port, packets);
+  Activate(port.chip);
+}
+
+unsigned Region::RunChip(uint32_t index) {
+  RouterChip& chip = chips_[index];
+  const Neighbour* neighbours = &neighbours_[index * kChipPorts];
+  const unsigned budget = kDeparturesMax - static_cast<unsigned>(departures_.size());
+  const unsigned moved = chip.Route(
+      budget,
+      [&](unsigned out, const DataPacket& packet, unsigned length) {
+        const Neighbour& to = neighbours[out];
+        if (to.kind == Neighbour::Kind::kChip) {
+          RouterChip& next = chips_[to.id];
+          CopyPacket(next.ReceiveSlot(to.port), &packet, length);
+          next.HandlePacket(to.port);
+          Activate(to.id);
+        } else {
+          CopyPacket(&departure_units_[departures_.size() * slot_units_], &packet, length);
+          departures_.push_back({to.id, length});
+        }
+      },
+      [&](unsigned in, uint32_t slots) {
+        const Neighbour& from = neighbours[in];
+        if (from.kind == Neighbour::Kind::kChip) {
+          chips_[from.id].HandleCredit(from.port, slots);
+          Activate(from.id);
+        } else if ((from.id & Departure::kWireBit) != 0) {
+          const uint32_t wire = from.id & ~Departure::kWireBit;
+          if (wire_credit_due_[wire] == 0) wires_with_credit_.push_back(wire);
+          wire_credit_due_[wire] += slots;
+        }
+        // A leaf's NI sees the space itself (InjectSpace).
+      });
+  if (moved != 0 && chip.occupied()) Activate(index);
+  return moved;
+}
+
+unsigned Region::Run() {
+  // Chips lie level by level, so a sweep upwards carries a packet from its leaf to the top and a
+  // sweep downwards carries it home.
+  unsigned total = 0;
+  for (unsigned sweep = 0; sweep < kSweepsMax; ++sweep) {
+    unsigned moved = 0;
+    const size_t words = active_.size();
+    for (size_t i = 0; i < words; ++i) {
+      const bool up = sweep % 2 == 0;
+      const size_t word = up ? i : words - 1 - i;
+      uint64_t done = 0;
+      while ((active_[word] & ~done) != 0) {
+        const uint64_t left = active_[word] & ~done;
+        const unsigned bit = static_cast<unsigned>(up ? std::countr_zero(left)
+                                                      : 63 - std::countl_zero(left));
+        // Each chip once a sweep; what wakes up behind the sweep waits for the next.
+        done |= up ? (bit == 63 ? ~uint64_t{0} : (uint64_t{2} << bit) - 1) : ~uint64_t{0} << bit;
+        active_[word] &= ~(uint64_t{1} << bit);
+        const uint32_t chip = static_cast<uint32_t>(word * 64 + bit);
+        if (!chips_[chip].occupied()) continue;
+        moved += RunChip(chip);
+        if (departures_.size() == kDeparturesMax) {
+          Activate(chip);
+          return total + moved;
+        }
+      }
+    }
+    total += moved;
+    if (moved == 0) break;
+  }
+  return total;
+}
+
+bool Region::Idle() const {
+  if (!departures_.empty()) return false;
+  for (const RouterChip& chip : chips_) {
+    if (chip.occupied()) return false;
+  }
+  return true;
+}
+
+void Region::CheckInvariants() const {
+  for (const RouterChip& chip : chips_) chip.CheckInvariants();
+}
+
+}  // namespace vcm5

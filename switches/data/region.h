@@ -1,0 +1,161 @@
+// A region of the data network: the router chips of one half that one driver plays, wired to each
+// other in memory, with the links that leave the region as its ports. The whole tree is one region
+// when a single driver plays it.
+//
+// Ports are of two kinds: leaves (the links to NIs) and wires (links to chips of other regions,
+// numbered as FatTreeCut numbers them). Flow control is by credits on both: the driver sends into
+// the region within InjectSpace / the credits it gave back through TakeCredits, and the region sends
+// out within LeafCredit / WireCredit that the driver reports.
+//
+// The driver hands over a batch of inputs, calls Run(), and takes all Departures() before the next.
+// Departures lie in a bounded buffer: Run() returns when it is full, to be called again.
+#ifndef VCM5_SWITCHES_DATA_REGION_H_
+#define VCM5_SWITCHES_DATA_REGION_H_
+
+#include <cstdint>
+#include <span>
+#include <utility>
+#include <vector>
+
+#include "netif/wire/data_packet.h"
+#include "switches/data/router_chip.h"
+#include "switches/topology/fat_tree.h"
+
+namespace vcm5 {
+
+struct RegionOptions {
+  uint32_t part = 0;
+  uint32_t parts = 1;
+  uint32_t depth = 16;       // packets of each chip's input buffers; a power of two
+  uint32_t words_max = 5;
+  uint32_t leaf_credit = 16; // messages that an NI takes before it gives credit back
+  uint64_t seed = 1;
+};
+
+struct Departure {
+  uint32_t port;  // leaf (physical address) or kWireBit | wire
+  uint32_t length;
+  static constexpr uint32_t kWireBit = 0x80000000u;
+};
+
+// A wire that crosses between two parts: both ends by chip and port.
+struct CutWire {
+  ChipId child_chip;
+  uint8_t child_port;   // a parent port of the child chip
+  ChipId parent_chip;
+  uint8_t parent_port;  // a child port of the parent chip
+  uint32_t child_part;
+  uint32_t parent_part;
+};
+
+// All wires that cross between parts, in one order that every part computes alike.
+std::vector<CutWire> CutWires(const FatTree& tree, uint32_t parts);
+
+class Region {
+ public:
+  Region(const FatTree& tree, const RegionOptions& options);
+  Region(const Region&) = delete;
+  Region& operator=(const Region&) = delete;
+
+  // ---- inputs ----
+
+  // Free slots of the input buffer that a leaf's outgoing link leads to.
+  uint32_t InjectSpace(uint32_t leaf) const {
+    const Port& port = leaf_port_[leaf - first_leaf_];
+    return chips_[port.chip].Space(port.port);
+  }
+  // Where to write the next packet from a leaf (InjectSpace > 0), and the call that it is there.
+  DataPacket* InjectSlot(uint32_t leaf) {
+    const Port& port = leaf_port_[leaf - first_leaf_];
+    return chips_[port.chip].ReceiveSlot(port.port);
+  }
+  void Inject(uint32_t leaf) {
+    const Port& port = leaf_port_[leaf - first_leaf_];
+    chips_[port.chip].HandlePacket(port.port);
+    Activate(port.chip);
+  }
+  // An NI has room for `messages` more.
+  void HandleLeafCredit(uint32_t leaf, uint32_t messages) {
+    const Port& port = leaf_port_[leaf - first_leaf_];
+    chips_[port.chip].HandleCredit(port.port, messages);
+    Activate(port.chip);
+  }
+  // A packet or credits from the far end of a cut wire. False if the packet came without credit:
+  // the peer cannot be trusted.
+  bool HandleWirePacket(uint32_t wire, const DataPacket& packet, unsigned length);
+  void HandleWireCredit(uint32_t wire, uint32_t packets);
+
+  // ---- outputs ----
+
+  // Runs chips until nothing can move, or the departure buffer is full, or a bounded number of
+  // sweeps is done. Returns how many packets moved; more work may remain if it is not 0.
+  unsigned Run();
+
+  std::span<const Departure> departures() const { return departures_; }
+  const DataPacket& departure_packet(size_t index) const {
+    return *reinterpret_cast<const DataPacket*>(&departure_units_[index * slot_units_]);
+  }
+  void ClearDepartures() { departures_.clear(); }
+
+  // Calls give(wire, packets) for each cut wire whose input buffer gave up slots since the last
+  // call: credits for the far end.
+  template <class Give>
+  void TakeWireCredits(Give&& give) {
+    for (const uint32_t wire : wires_with_credit_) {
+      give(wire, std::exchange(wire_credit_due_[wire], 0));
+    }
+    wires_with_credit_.clear();
+  }
+
+  bool Idle() const;  // no packet in any chip and none departing
+
+  uint32_t first_leaf() const { return first_leaf_; }
+  uint32_t last_leaf() const { return last_leaf_; }  // one past
+
+  // ---- to look at it ----
+  const FatTree& tree() const { return tree_; }
+  uint32_t chips() const { return static_cast<uint32_t>(chips_.size()); }
+  const RouterChip& chip(uint32_t local) const { return chips_[local]; }
+  ChipId chip_id(uint32_t local) const { return chip_ids_[local]; }
+  void CheckInvariants() const;
+
+ private:
+  static constexpr uint32_t kNowhere = 0xffffffffu;
+  static constexpr unsigned kDeparturesMax = 512;
+  static constexpr unsigned kSweepsMax = 8;
+
+  struct Port {
+    uint32_t chip;  // local index
+    uint8_t port;
+  };
+  // Where a chip's port leads: a local chip, a leaf or a cut wire.
+  struct Neighbour {
+    enum class Kind : uint8_t { kNothing, kChip, kOutside };
+    uint32_t id = kNowhere;  // local chip, or Departure::port
+    uint8_t port = 0;
+    Kind kind = Kind::kNothing;
+  };
+
+  void Activate(uint32_t chip) { active_[chip / 64] |= uint64_t{1} << (chip % 64); }
+  unsigned RunChip(uint32_t chip);
+
+  const FatTree tree_;
+  uint32_t slot_units_;
+  uint32_t first_leaf_ = 0;
+  uint32_t last_leaf_ = 0;
+  std::vector<PacketUnit> storage_;
+  std::vector<RouterChip> chips_;             // by level from the leaves up
+  std::vector<ChipId> chip_ids_;
+  std::vector<Neighbour> neighbours_;         // kChipPorts a chip
+  std::vector<Port> leaf_port_;               // by leaf - first_leaf_
+  std::vector<Port> wire_port_;               // by wire; chip kNowhere where not ours
+  std::vector<uint64_t> active_;              // chips that may be able to move a packet
+  std::vector<Departure> departures_;
+  std::vector<PacketUnit> departure_units_;
+  std::vector<uint32_t> wire_credit_due_;
+  std::vector<uint32_t> wires_with_credit_;
+};
+
+}  // namespace vcm5
+
+#endif  // VCM5_SWITCHES_DATA_REGION_H_

@@ -1,0 +1,62 @@
+#include "switches/data/router_chip.h"
+
+namespace vcm5 {
+
+RouterChip::RouterChip(const Options& options, PacketUnit* storage)
+    : slots_(storage),
+      depth_(options.depth),
+      slot_units_(options.slot_units),
+      linked_(static_cast<uint8_t>((options.children_mask & 0xfu) |
+                                   (((1u << options.parents) - 1) << kChildren))),
+      up_routing_(options.seed) {
+  VCM5_CHECK(options.depth > 0 && (options.depth & (options.depth - 1)) == 0);
+  VCM5_CHECK(options.slot_units >= 1 && options.slot_units <= kPacketUnitsMax);
+  VCM5_CHECK(options.parents <= kParentsMax);
+  for (unsigned port = 0; port < kChipPorts; ++port) {
+    if ((linked_ & (1u << port)) != 0) SetCredit(port, options.depth);
+  }
+}
+
+void RouterChip::SetCredit(unsigned port, uint32_t credits) {
+  VCM5_CHECK((linked_ & (1u << port)) != 0);
+  credit_[port] = credits;
+  open_ = static_cast<uint8_t>(credits != 0 ? open_ | (1u << port) : open_ & ~(1u << port));
+}
+
+RouterChipStats RouterChip::stats() const {
+  RouterChipStats stats{};
+  for (unsigned port = 0; port < kChipPorts; ++port) {
+    stats.in[port] = in_tail_[port];
+    stats.out[port] = out_[port];
+  }
+  stats.stalled_up = stalled_up_;
+  stats.stalled_down = stalled_down_;
+  stats.crc_errors = crc_errors_;
+  stats.misrouted = misrouted_;
+  return stats;
+}
+
+bool RouterChip::Head(unsigned port, uint64_t* header) const {
+  if (Waiting(port) == 0) return false;
+  *header = Slot(port, in_head_[port])->header;
+  return true;
+}
+
+void RouterChip::CheckInvariants() const {
+  uint64_t in = 0;
+  uint64_t out = 0;
+  for (unsigned port = 0; port < kChipPorts; ++port) {
+    VCM5_CHECK(Waiting(port) <= depth_);
+    VCM5_CHECK(((occupied_ >> port) & 1) == (Waiting(port) != 0 ? 1 : 0));
+    VCM5_CHECK(((open_ >> port) & 1) == (credit_[port] != 0 ? 1 : 0));
+    in += in_head_[port];
+    out += out_[port];
+  }
+  // Kirchhoff: what left the input buffers left the chip, or was found bad.
+  VCM5_CHECK(in == out + crc_errors_ + misrouted_);
+  for (unsigned queue = 0; queue <= kChildren; ++queue) {
+    VCM5_CHECK((waiting_[queue] & ~occupied_) == 0);
+  }
+}
+
+}  // namespace vcm5

@@ -1,0 +1,219 @@
+// The router chip of the data network (paper section 3): a crossbar from its input ports to its
+// output ports, four child links and up to four parent links, a buffer at each input port, flow
+// control by credits on every link. DN1 to DN6.
+//
+// A packet enters by HandlePacket() within the credit of its link, waits in the input buffer in
+// order of arrival, and leaves by Route() through the port that its routing instructions ask for:
+// any parent port that has credit, chosen pseudorandomly, while it climbs; the one child port of
+// its path when it descends. Route() also gives back the credits of the slots that it emptied.
+//
+// What the chip promises: a packet never goes from one parent port to another; nothing is lost,
+// duplicated or altered but its routing instructions; an output port with credit is given to the
+// inputs that wait for it in turn (fair: whoever waits gets one of the next seven grants).
+//
+// Errors of the world: a packet whose CRC is wrong or whose instructions make no sense (no such
+// port) is counted and dropped, and its slot is freed. Misuse by the driver fails a check.
+#ifndef VCM5_SWITCHES_DATA_ROUTER_CHIP_H_
+#define VCM5_SWITCHES_DATA_ROUTER_CHIP_H_
+
+#include <bit>
+#include <cstdint>
+
+#include "netif/wire/data_packet.h"
+#include "runtime/base/check.h"
+#include "switches/data/up_routing.h"
+#include "switches/topology/fat_tree.h"
+
+namespace vcm5 {
+
+struct RouterChipStats {
+  uint64_t in[kChipPorts];   // messages that came in by each port (DN5)
+  uint64_t out[kChipPorts];  // and that left by it
+  uint64_t stalled_up;       // times the head of an input waited because no parent link was free
+  uint64_t stalled_down;     // because its child link was not free
+  uint64_t crc_errors;       // primary errors (DN4)
+  uint64_t misrouted;        // instructions that this chip cannot follow
+};
+
+class RouterChip {
+ public:
+  struct Options {
+    uint8_t children_mask = 0;  // bit c: child port c has a link
+    uint8_t parents = 0;        // parent ports 0 .. parents - 1 have links
+    uint32_t depth = 16;        // packets of each input buffer; a power of two
+    uint32_t slot_units = 1;    // PacketUnits of the machine's longest message
+    uint64_t seed = 1;
+  };
+
+  // `storage` is StorageUnits(options) units that outlive the chip. All output ports start with
+  // `depth` credits: the input buffer at the far end of the link. SetCredit changes that for links
+  // that end elsewhere.
+  RouterChip(const Options& options, PacketUnit* storage);
+  static uint32_t StorageUnits(const Options& options) {
+    return kChipPorts * options.depth * options.slot_units;
+  }
+
+  void SetCredit(unsigned port, uint32_t credits);
+
+  // ---- inputs ----
+
+  // Free slots of an input buffer; a link's sender counts the same number as its credit.
+  uint32_t Space(unsigned port) const { return depth_ - Waiting(port); }
+  uint32_t Waiting(unsigned port) const {
+    return static_cast<uint32_t>(in_tail_[port] - in_head_[port]);
+  }
+
+  // Where the next packet from a link is to be written; then HandlePacket(port) takes it over.
+  DataPacket* ReceiveSlot(unsigned port) {
+    VCM5_CHECK_MSG(Waiting(port) < depth_, "packet sent without credit");
+    return Slot(port, in_tail_[port]);
+  }
+  void HandlePacket(unsigned port) {
+    in_tail_[port]++;
+    occupied_ |= static_cast<uint8_t>(1u << port);
+  }
+  void HandleCredit(unsigned port, uint32_t packets) {
+    credit_[port] += packets;
+    open_ |= static_cast<uint8_t>(1u << port);
+  }
+
+  // ---- outputs ----
+
+  // Moves every packet that can move. `sink(out_port, packet, length)` receives each; the packet
+  // has its new routing instructions and is valid during the call. `freed(in_port, slots)` is then
+  // called for every input port that gave up slots: credits for the other end of its link.
+  // `sink` may be told to stop by Budget: at most `budget` packets move. Returns how many did.
+  template <class Sink, class Freed>
+  unsigned Route(unsigned budget, Sink&& sink, Freed&& freed);
+
+  // There are packets in the input buffers.
+  bool occupied() const { return occupied_ != 0; }
+
+  RouterChipStats stats() const;
+  void CheckInvariants() const;
+
+  // The header and length of the packet at the head of an input buffer, for reports; false if none.
+  bool Head(unsigned port, uint64_t* header) const;
+
+ private:
+  static constexpr unsigned kUpQueue = kChildren;  // waiting_ index of packets that climb
+
+  DataPacket* Slot(unsigned port, uint64_t position) const {
+    return reinterpret_cast<DataPacket*>(
+        slots_ + (port * depth_ + (static_cast<uint32_t>(position) & (depth_ - 1))) * slot_units_);
+  }
+
+  // Whether input `in` may take a grant of queue `queue` now: nobody waits, or it is its turn.
+  bool MyTurn(unsigned queue, unsigned in) const {
+    const unsigned waiting = waiting_[queue];
+    if (waiting == 0) return true;
+    // First waiting input after the last one served, in circular order.
+    const unsigned after = waiting & (0xfeu << last_served_[queue]);
+    return static_cast<unsigned>(std::countr_zero(after != 0 ? after : waiting)) == in;
+  }
+
+  PacketUnit* slots_;
+  uint32_t depth_;
+  uint32_t slot_units_;
+  uint8_t occupied_ = 0;   // inputs with a packet
+  uint8_t open_ = 0;       // outputs with credit
+  uint8_t linked_ = 0;     // outputs that have a link
+  uint8_t first_ = 0;      // input looked at first
+  uint8_t waiting_[kChildren + 1] = {};      // inputs whose head waits for a child port, or to climb
+  uint8_t last_served_[kChildren + 1] = {};  // after having waited
+  UpRouting up_routing_;
+  uint32_t credit_[kChipPorts] = {};
+  uint64_t in_head_[kChipPorts] = {};
+  uint64_t in_tail_[kChipPorts] = {};
+  uint64_t out_[kChipPorts] = {};
+  uint64_t stalled_up_ = 0;
+  uint64_t stalled_down_ = 0;
+  uint64_t crc_errors_ = 0;
+  uint64_t misrouted_ = 0;
+};
+
+template <class Sink, class Freed>
+unsigned RouterChip::Route(unsigned budget, Sink&& sink, Freed&& freed) {
+  unsigned moved = 0;
+  uint8_t freed_mask = 0;
+  uint32_t freed_slots[kChipPorts];
+  uint32_t ready = occupied_;  // inputs whose head may be able to move
+  unsigned first = first_;
+  first_ = (first_ + 1) % kChipPorts;
+  while (ready != 0 && moved < budget) {
+    // One packet of each ready input, in circular order from `first`.
+    uint32_t pass = ready;
+    while (pass != 0 && moved < budget) {
+      const uint32_t later = pass & (~0u << first);
+      const unsigned in = static_cast<unsigned>(std::countr_zero(later != 0 ? later : pass));
+      const uint32_t bit = 1u << in;
+      pass &= ~bit;
+
+      DataPacket* packet = Slot(in, in_head_[in]);
+      const uint64_t header = packet->header;
+      const bool climbs = data_header::Up(header) != 0;
+      const unsigned queue = climbs ? kUpQueue : data_header::NextChild(header);
+      const uint32_t candidates = climbs ? open_ & 0xf0u : open_ & (1u << queue);
+      if (candidates == 0) {
+        const uint32_t linked = climbs ? linked_ & 0xf0u : linked_ & (1u << queue);
+        if (linked != 0 && !(climbs && in >= kChildren)) {
+          waiting_[queue] |= static_cast<uint8_t>(bit);
+          ready &= ~bit;
+          (climbs ? stalled_up_ : stalled_down_)++;
+          continue;
+        }
+      } else if (!MyTurn(queue, in)) {
+        // Whose turn it is is ready too, so this pass or the next moves on.
+        waiting_[queue] |= static_cast<uint8_t>(bit);
+        continue;
+      }
+      const unsigned length = data_header::Length(header);
+      const bool sound = length - 1 < (slot_units_ * 32 - 12) / 4 && DataPacketCrcGood(*packet);
+      if (!sound) {
+        crc_errors_++;
+      } else if (candidates == 0 || (climbs && in >= kChildren)) {
+        misrouted_++;
+      } else {
+        unsigned out;
+        uint64_t next;
+        if (climbs) {
+          out = up_routing_.Choose(candidates);
+          next = data_header::AfterUp(header);
+        } else {
+          out = queue;
+          next = data_header::AfterDown(header);
+        }
+        packet->header = next;
+        packet->crc = CrcAfterHeaderChange(packet->crc, header, next);
+        if (--credit_[out] == 0) open_ &= static_cast<uint8_t>(~(1u << out));
+        out_[out]++;
+        sink(out, *packet, length);
+      }
+      if ((waiting_[queue] & bit) != 0) {
+        waiting_[queue] &= static_cast<uint8_t>(~bit);
+        last_served_[queue] = static_cast<uint8_t>(in);
+      }
+      ++moved;
+      in_head_[in]++;
+      if (in_head_[in] == in_tail_[in]) {
+        ready &= ~bit;
+        occupied_ &= static_cast<uint8_t>(~bit);
+      }
+      if ((freed_mask & bit) == 0) {
+        freed_mask |= static_cast<uint8_t>(bit);
+        freed_slots[in] = 0;
+      }
+      freed_slots[in]++;
+    }
+  }
+  while (freed_mask != 0) {
+    const unsigned in = static_cast<unsigned>(std::countr_zero(freed_mask));
+    freed_mask &= static_cast<uint8_t>(freed_mask - 1);
+    freed(in, freed_slots[in]);
+  }
+  return moved;
+}
+
+}  // namespace vcm5
+
+#endif  // VCM5_SWITCHES_DATA_ROUTER_CHIP_H_
