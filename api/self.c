@@ -1,17 +1,15 @@
 /* This node's port: how it comes to be at the first call, and the operations of vcm5/ni.h that are
  * not worth a place in line.
  *
- * Fast calls look at no flag to see whether the node is attached. Before it is, vcm5_self_port points
- * at a port whose outgoing FIFOs are full and whose incoming ones are empty; so the first question
- * misses, and its `idle` attaches. What was pushed until then counts as refused.
+ * Fast calls look at no flag to see whether the node is attached. Before it is, vcm5_self_port
+ * points at a port whose outgoing FIFOs are full and whose incoming ones are empty; so the first
+ * question misses, and its `idle` attaches. What was pushed until then counts as refused.
  */
 #include <stdio.h>
 #include <stdlib.h>
 
+#include "runtime/node/attach.h"
 #include "vcm5/ni.h"
-
-/* runtime/node: this process's (or fiber's) port; it exits or returns NULL if there is no machine. */
-struct vcm5_port *vcm5_attach_self(void);
 
 static void attach_instead_of_idling(struct vcm5_port *port) {
   (void)port;
@@ -21,8 +19,10 @@ static void attach_instead_of_idling(struct vcm5_port *port) {
 static struct vcm5_ni_page empty_page;
 static struct vcm5_control_entry no_entry;
 
-#define FULL_HALF {.out_tail = 1, .send_ok = false}
-#define FULL_FIFO {.out = &no_entry, .in = &no_entry, .depth = 0, .send_ok = false}
+#define FULL_HALF \
+  { .out_tail = 1, .send_ok = false }
+#define FULL_FIFO \
+  { .out = &no_entry, .in = &no_entry, .depth = 0, .send_ok = false }
 
 struct vcm5_port vcm5_unattached_port = {
     .page = &empty_page,
@@ -38,7 +38,8 @@ struct vcm5_port *vcm5_ni_attach(void) {
   if (vcm5_self_port != &vcm5_unattached_port) return vcm5_self_port;
   struct vcm5_port *port = vcm5_attach_self();
   if (port == NULL) {
-    fputs("vcm5: this is an SPMD program; start it with: vcm5 run -n NODES PROGRAM\n", stderr);
+    /* The machine is there, but no node runs: the program is only being loaded. */
+    fputs("vcm5: called before main, when this is no node yet\n", stderr);
     exit(2);
   }
   vcm5_self_port = port;
@@ -49,8 +50,9 @@ struct vcm5_port *vcm5_ni_attach(void) {
 
 static uint32_t at_most(uint32_t value, uint32_t limit) { return value < limit ? value : limit; }
 
+/* The status calls ask the port as it is: what was pushed before the attachment was refused. */
 uint32_t vcm5_ni_dr_status(int half) {
-  struct vcm5_port *port = vcm5_ni_port();
+  struct vcm5_port *port = vcm5_self_port;
   struct vcm5_port_half *h = &port->half[half];
   const bool news = h->send_ok && h->out_tail != h->status_tail;
   h->status_tail = h->out_tail;
@@ -67,7 +69,7 @@ uint32_t vcm5_ni_dr_status(int half) {
 }
 
 static uint32_t control_status(int fifo) {
-  struct vcm5_port *port = vcm5_ni_port();
+  struct vcm5_port *port = vcm5_self_port;
   struct vcm5_port_fifo *f = &port->fifo[fifo];
   const bool news = f->send_ok && f->out_tail != f->status_tail;
   f->status_tail = f->out_tail;
@@ -135,8 +137,8 @@ bool vcm5_ni_set_abstain(int fifo, bool abstain) {
 
 uint32_t vcm5_ni_set_interrupt_mask(uint32_t mask) {
   struct vcm5_port *port = vcm5_ni_port();
-  const uint32_t before = vcm5_load_relaxed(&port->page->node_data.interrupt_mask);
-  vcm5_store_relaxed(&port->page->node_data.interrupt_mask, mask & 0xffffu);
+  const uint32_t before = vcm5_load_relaxed(&port->page->node_wait.interrupt_mask);
+  vcm5_store_relaxed(&port->page->node_wait.interrupt_mask, mask & 0xffffu);
   return before;
 }
 

@@ -59,6 +59,11 @@ std::string LineOf(const std::string& name, const google::protobuf::TextFormat::
   return location.line < 0 ? absl::StrCat(name, ": ") : absl::StrCat(name, ":", location.line + 1, ": ");
 }
 
+// "1 chip", "2 chips".
+std::string Count(uint64_t number, const char* what) {
+  return absl::StrCat(number, " ", what, number == 1 ? "" : "s");
+}
+
 MachineSpec ToSpec(const config::Machine& machine) {
   MachineSpec spec;
   if (machine.has_nodes()) spec.nodes = machine.nodes();
@@ -177,23 +182,23 @@ seed: )",
 std::string DescribeMachine(const MachineSpec& spec) {
   const FatTree tree(spec.leaves(), spec.parents_per_level);
   std::string text = absl::StrCat(
-      spec.nodes, spec.nodes == 1 ? " node, " : " nodes, ", spec.control_processors,
-      " control processors, ", spec.io_channels, " I/O channels\n", "messages of up to ",
+      Count(spec.nodes, "node"), ", ", Count(spec.control_processors, "control processor"), ", ",
+      Count(spec.io_channels, "I/O channel"), "\n", "messages of up to ",
       spec.words_max, " words; ", spec.data_fifo_depth, " in each data FIFO\n",
-      "data network: two fat trees (left and right), each of ", tree.levels(),
-      tree.levels() == 1 ? " level and " : " levels and ", tree.chips(), " router chips:\n");
+      "data network: two fat trees (left and right), each of ", Count(tree.levels(), "level"),
+      " and ", Count(tree.chips(), "router chip"), ":\n");
   for (unsigned level = 1; level <= tree.levels(); ++level) {
     const uint32_t chips = tree.nodes_at(level) * tree.chips_per_node(level);
-    absl::StrAppend(&text, "  level ", level, ": ", chips, chips == 1 ? " chip, " : " chips, ");
+    absl::StrAppend(&text, "  level ", level, ": ", Count(chips, "chip"), ", ");
     if (level == tree.levels()) {
       absl::StrAppend(&text, "the top\n");
     } else {
-      absl::StrAppend(&text, tree.parents(level), " parent links each, ",
-                      chips * tree.parents(level), " links up\n");
+      absl::StrAppend(&text, Count(tree.parents(level), "parent link"), " each, ",
+                      Count(chips * tree.parents(level), "link"), " up\n");
     }
   }
   absl::StrAppend(&text, "  links: ", spec.link_depth, " packets buffered at each input port\n",
-                  "control network: a binary tree of ", spec.nodes, " leaves; ",
+                  "control network: a binary tree of ", Count(spec.nodes, "leaf node"), "; ",
                   spec.combine_depth, " words of combines and ", spec.broadcast_depth,
                   " of broadcasts in flight\nseed ", spec.seed, "\n");
   return text;

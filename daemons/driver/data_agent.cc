@@ -57,6 +57,7 @@ class DataAgent final : public Agent, private LinkReceiver {
     if (const uint32_t freed = leaf.port.RefreshCredit(); freed != 0) {
       region_.HandleLeafCredit(leaf.port.self(), freed);
     }
+    if (leaf.port.failed()) ReportFault(leaf);
   }
   void Depart();
   void Publish();
@@ -64,6 +65,7 @@ class DataAgent final : public Agent, private LinkReceiver {
   void AddError(uint32_t physical, std::string message);
   void OnPacket(uint32_t wire, const DataPacket& packet, unsigned length) override;
   void OnCredit(uint32_t wire, uint32_t packets) override;
+  void ReportPeer(const char* what);
 
   const int half_;
   const uint32_t part_;
@@ -88,9 +90,9 @@ class DataAgent final : public Agent, private LinkReceiver {
   std::vector<bool> link_failed_;
   uint32_t receiving_from_ = 0;
   std::vector<FabricError> errors_;
-  uint64_t wire_faults_ = 0;
   uint64_t taken_ = 0;
   uint64_t delivered_ = 0;
+  uint64_t dropped_ = 0;  // corrupted, or to a closed port, or to a leaf where nobody is
   uint64_t delivery_waits_ = 0;
 };
 
@@ -115,7 +117,8 @@ DataAgent::DataAgent(DataAgentOptions options)
       doorbell_(options.doorbell),
       first_bell_(options.first_bell),
       links_(std::move(options.links)) {
-  const NiGeometry geometry(options.spec);
+  const NiGeometry geometry = GeometryOf(options.spec);
+  const vcm5_ni_offsets offsets = geometry.Offsets();
   leaf_slot_.assign(region_.last_leaf() - region_.first_leaf(), kUnattached);
   for (uint32_t leaf = region_.first_leaf(); leaf < region_.last_leaf(); ++leaf) {
     if (leaf >= options.pages.size() || options.pages[leaf] == nullptr) continue;
@@ -126,8 +129,8 @@ DataAgent::DataAgent(DataAgentOptions options)
     port.slot_bytes = geometry.slot_bytes;
     port.depth = geometry.data_depth;
     port.words_max = options.spec.words_max;
-    port.out_offset = geometry.offsets.data_out[half_];
-    port.in_offset = geometry.offsets.data_in[half_];
+    port.out_offset = offsets.data_out[half_];
+    port.in_offset = offsets.data_in[half_];
     leaf_slot_[leaf - region_.first_leaf()] = static_cast<uint32_t>(leaves_.size());
     const int line =
         leaf < options.interrupt_lines.size() ? options.interrupt_lines[leaf] : -1;
@@ -213,7 +216,8 @@ unsigned DataAgent::InjectFrom(Leaf& leaf, bool* more) {
       ++dropped;
     }
   }
-  if (dropped != 0 || leaf.port.failed()) ReportFault(leaf);
+  if (dropped != 0) ReportFault(leaf);
+  if (leaf.port.failed()) RefreshCredit(leaf);
   if (count != 0) Touch(leaf);
   taken_ += count - dropped;
   *more = pushed > count;
@@ -233,6 +237,7 @@ void DataAgent::Depart() {
     Leaf* leaf = LeafOf(departure.port);
     if (leaf == nullptr) {
       // Nobody is attached there; only a message to a leaf outside every partition comes here.
+      ++dropped_;
       region_.HandleLeafCredit(departure.port, 1);
       continue;
     }
@@ -240,6 +245,7 @@ void DataAgent::Depart() {
       ++delivered_;
       leaf->delivered = true;
     } else {
+      ++dropped_;
       region_.HandleLeafCredit(departure.port, 1);
       ReportFault(*leaf);
     }
@@ -271,14 +277,19 @@ void DataAgent::Publish() {
 
 void DataAgent::OnPacket(uint32_t wire, const DataPacket& packet, unsigned length) {
   const uint32_t ours = wire_of_[receiving_from_][wire];
-  if (!region_.HandleWirePacket(ours, packet, length) && wire_faults_++ == 0) {
-    AddError(region_.first_leaf(),
-             absl::StrCat("data daemon ", receiving_from_, " sent a packet without credit"));
-  }
+  if (!region_.HandleWirePacket(ours, packet, length)) ReportPeer("sent a packet without credit");
 }
 
 void DataAgent::OnCredit(uint32_t wire, uint32_t packets) {
-  region_.HandleWireCredit(wire_of_[receiving_from_][wire], packets);
+  const uint32_t ours = wire_of_[receiving_from_][wire];
+  if (!region_.HandleWireCredit(ours, packets)) ReportPeer("gave credit for packets not sent");
+}
+
+// A peer that breaks the credit contract is not heard again.
+void DataAgent::ReportPeer(const char* what) {
+  if (link_failed_[receiving_from_]) return;
+  link_failed_[receiving_from_] = true;
+  AddError(region_.first_leaf(), absl::StrCat("data daemon ", receiving_from_, " ", what));
 }
 
 void DataAgent::ReportFault(Leaf& leaf) {
@@ -343,6 +354,7 @@ std::vector<FabricStat> DataAgent::Stats() const {
   }
   stats.push_back({half + ": messages injected", taken_});
   stats.push_back({half + ": messages delivered", delivered_});
+  stats.push_back({half + ": messages that nobody could take", dropped_});
   stats.push_back({half + ": hops between chips", hops});
   stats.push_back({half + ": stalls, all parent links busy", stalled_up});
   stats.push_back({half + ": stalls, child link busy", stalled_down});
@@ -355,6 +367,11 @@ std::vector<FabricStat> DataAgent::Stats() const {
 std::vector<std::string> DataAgent::Waiting() const {
   std::vector<std::string> lines;
   for (const Leaf& leaf : leaves_) {
+    if (leaf.port.failed()) {
+      lines.push_back(absl::StrCat("node ", leaf.port.self(), "'s port to the ", HalfName(half_),
+                                   " data network is closed"));
+      continue;
+    }
     const uint32_t in = leaf.port.Undelivered();
     const uint32_t out =
         vcm5_load_acquire(&leaf.page->node_data.out_tail[half_]) - leaf.port.taken();

@@ -4,17 +4,19 @@
 
 namespace vcm5 {
 
-NiGeometry::NiGeometry(const MachineSpec& spec)
-    : slot_bytes(32 * PacketUnits(spec.words_max)), data_depth(spec.data_fifo_depth) {
-  control_depth[VCM5_FIFO_COMBINE] = spec.combine_depth;
-  control_depth[VCM5_FIFO_BROADCAST] = spec.broadcast_depth;
-  control_depth[VCM5_FIFO_ROUTER_DONE] = 4;
-  control_depth[VCM5_FIFO_SYNC_OR] = 16;
-  offsets = vcm5_ni_compute_offsets(slot_bytes, data_depth, control_depth);
+NiGeometry GeometryOf(const MachineSpec& spec) {
+  NiGeometry geometry;
+  geometry.slot_bytes = 32 * PacketUnits(spec.words_max);
+  geometry.data_depth = spec.data_fifo_depth;
+  geometry.control_depth[VCM5_FIFO_COMBINE] = spec.combine_depth;
+  geometry.control_depth[VCM5_FIFO_BROADCAST] = spec.broadcast_depth;
+  geometry.control_depth[VCM5_FIFO_ROUTER_DONE] = 4;
+  geometry.control_depth[VCM5_FIFO_SYNC_OR] = 16;
+  return geometry;
 }
 
 void InitializeNodePage(void* memory, const MachineSpec& spec, const NodeIdentity& identity) {
-  const NiGeometry geometry(spec);
+  const NiGeometry geometry = GeometryOf(spec);
   auto* page = static_cast<vcm5_ni_page*>(memory);
   page->version = VCM5_NI_VERSION;
   page->self = identity.self;
@@ -25,7 +27,7 @@ void InitializeNodePage(void* memory, const MachineSpec& spec, const NodeIdentit
   for (int fifo = 0; fifo < VCM5_CONTROL_FIFOS; ++fifo) {
     page->control_depth[fifo] = geometry.control_depth[fifo];
   }
-  page->bytes = geometry.offsets.bytes;
+  page->bytes = geometry.Offsets().bytes;
   page->processors = identity.processors;
   page->runners = identity.runners;
   for (int half = 0; half < VCM5_HALVES; ++half) page->data_bell[half] = identity.data_bell[half];

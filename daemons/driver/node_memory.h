@@ -4,19 +4,17 @@
 
 #include <cstdint>
 
+#include "netif/ni/ni_geometry.h"
 #include "netif/shm/ni_page.h"
 #include "switches/topology/machine_spec.h"
 
 namespace vcm5 {
 
-// Geometry of an NI on a machine, from trusted numbers only.
-struct NiGeometry {
-  explicit NiGeometry(const MachineSpec& spec);
-  uint32_t slot_bytes;
-  uint32_t data_depth;
-  uint32_t control_depth[VCM5_CONTROL_FIFOS];
-  vcm5_ni_offsets offsets;
-};
+// The sizes of the FIFOs of a machine's NIs.
+NiGeometry GeometryOf(const MachineSpec& spec);
+
+// Bytes of a node's NI memory: whole pages.
+inline uint32_t NodeMemoryBytes(const MachineSpec& spec) { return GeometryOf(spec).Offsets().bytes; }
 
 struct NodeIdentity {
   uint32_t self = 0;            // relative address
@@ -27,7 +25,7 @@ struct NodeIdentity {
   uint32_t control_bell = 0;
 };
 
-// Writes the identity into zeroed memory of NiGeometry::offsets.bytes bytes.
+// Writes the identity into zeroed memory of NodeMemoryBytes bytes.
 void InitializeNodePage(void* memory, const MachineSpec& spec, const NodeIdentity& identity);
 
 }  // namespace vcm5

@@ -6,8 +6,10 @@
 // instructions. Incoming: checks the packet's CRC and that it is ours, and puts it into the FIFO.
 //
 // The memory belongs to a program that may write anything into it at any time. Positions that make
-// no sense close the port for good (`failed()`); a message that makes no sense is dropped and
-// reported. Nothing the program does can make this class read or write outside its FIFOs.
+// no sense close the port for good (`failed()`): from then on it takes nothing, and drops what the
+// network brings, so that others' messages do not pile up behind it. A message that makes no sense
+// is dropped and reported. Nothing the program does can make this class read or write outside its
+// FIFOs.
 //
 // Owned and called by one driver thread.
 #ifndef VCM5_NETIF_NI_DATA_PORT_H_
@@ -50,6 +52,7 @@ class DataPort {
     uint32_t words_max = 5;
     uint32_t out_offset = 0;  // of the FIFOs in the mapping
     uint32_t in_offset = 0;
+    uint32_t start_position = 0;  // where the program's positions and ours begin
   };
 
   explicit DataPort(const Options& options)
@@ -60,7 +63,10 @@ class DataPort {
         self_(options.physical_self),
         slot_bytes_(options.slot_bytes),
         mask_(options.depth - 1),
-        words_max_(options.words_max) {}
+        words_max_(options.words_max),
+        out_head_(options.start_position),
+        in_tail_(options.start_position),
+        in_head_(options.start_position) {}
 
   bool failed() const { return failed_; }
   uint32_t self() const { return self_; }
@@ -111,10 +117,13 @@ class DataPort {
   // ---- incoming ----
 
   // Puts a packet into the FIFO; the caller stays within the credit that RefreshCredit gave.
-  // False if it was bad and dropped: see TakeReport; its slot then remains free.
+  // False if it was dropped, because it was bad (see TakeReport) or the port is closed; its slot
+  // then remains free.
   bool Deliver(const DataPacket& packet, unsigned length) {
     const uint64_t header = packet.header;
-    if (length > words_max_ || !DataPacketCrcGood(packet)) {
+    if (failed_) return false;
+    if (length - 1 >= words_max_ || length != data_header::Length(header) ||
+        !DataPacketCrcGood(packet)) {
       return Refuse(DataPortFault::kBadCrc, 0);
     }
     if ((header & (data_header::kUpMask | data_header::kPathMask)) != 0) {
@@ -138,17 +147,14 @@ class DataPort {
     return tags & vcm5_load_relaxed(&page_->node_wait.interrupt_mask);
   }
 
-  // Slots that the program has freed since the last call. Closes the port if its position is
-  // nonsense.
+  // Slots that were freed since the last call. Closes the port if the program's position is
+  // nonsense. A closed port has freed all its slots.
   uint32_t RefreshCredit() {
-    if (failed_) return 0;
     // SYNC data_in_head: pairs with the release in vcm5_port_flush_half().
-    const uint32_t head = vcm5_load_acquire(&page_->node_data.in_head[half_]);
+    uint32_t head = vcm5_load_acquire(&page_->node_data.in_head[half_]);
+    if (!failed_ && head - in_head_ > in_tail_ - in_head_) Fail();
+    if (failed_) head = in_tail_;
     const uint32_t freed = head - in_head_;
-    if (freed > in_tail_ - in_head_) {
-      Fail();
-      return 0;
-    }
     in_head_ = head;
     return freed;
   }
@@ -188,9 +194,9 @@ class DataPort {
   uint32_t slot_bytes_;
   uint32_t mask_;
   uint32_t words_max_;
-  uint32_t out_head_ = 0;
-  uint32_t in_tail_ = 0;
-  uint32_t in_head_ = 0;
+  uint32_t out_head_;
+  uint32_t in_tail_;
+  uint32_t in_head_;
   uint32_t tags_delivered_ = 0;
   DataPortReport report_;
 };

@@ -21,7 +21,7 @@ const char *vcm5_port_attach(struct vcm5_port *port, struct vcm5_ni_page *page, 
   }
   if (!is_power_of_two(page->data_depth) || page->data_depth > 1u << 16) return "bad FIFO depth";
   for (int fifo = 0; fifo < VCM5_CONTROL_FIFOS; ++fifo) {
-    if (!is_power_of_two(page->control_depth[fifo]) || page->control_depth[fifo] > 1u << 16) {
+    if (!is_power_of_two(page->control_depth[fifo]) || page->control_depth[fifo] < 4 || page->control_depth[fifo] > 1u << 16) {
       return "bad FIFO depth";
     }
   }

@@ -400,6 +400,8 @@ static inline uint32_t vcm5_port_control_receive_word(struct vcm5_port *port, in
   port->misses = 0;
   /* SYNC control_in_head: pairs with the acquire in ControlPort::RefreshCredit(). */
   vcm5_store_release(&port->page->node_control.in_head[fifo], f->in_head);
+  /* The network looks at in_head by itself when it works; ring in case it sleeps for want of room. */
+  if (__builtin_expect((f->in_head & (f->depth / 4 - 1)) == 0, 0)) vcm5_port_ring_control_bell(port);
   return word;
 }
 

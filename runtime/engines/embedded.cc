@@ -41,7 +41,7 @@ class LazyMemory {
   size_t bytes_;
 };
 
-struct EmbeddedNode {
+struct alignas(64) EmbeddedNode {
   vcm5_port port;
   std::unique_ptr<Fiber> fiber;
 };
@@ -57,7 +57,7 @@ class Embedded::Machine {
   absl::Status Run(const std::function<void(vcm5_port&)>& node_main);
   [[noreturn]] void Finish(vcm5_port& port);
   vcm5_ni_page* page(uint32_t node) {
-    return reinterpret_cast<vcm5_ni_page*>(memory_.data() + size_t{node} * node_bytes_);
+    return reinterpret_cast<vcm5_ni_page*>(memory_.data() + node * (node_bytes_ + kColour));
   }
 
   EmbeddedOptions options_;
@@ -66,7 +66,7 @@ class Embedded::Machine {
  private:
   // What one thread runs.
   struct Worker {
-    std::vector<uint32_t> nodes;
+    std::vector<EmbeddedNode*> nodes;  // that have not finished
     std::vector<Agent*> agents;
     Prng prng{1};
     uint64_t quiet_rounds = 0;
@@ -74,16 +74,22 @@ class Embedded::Machine {
 
   static void Idle(vcm5_port* port);
   void RunWorker(Worker& worker);
+  void Shuffle(Worker& worker);
   unsigned RunNodes(Worker& worker, bool all);
   unsigned RunAgents(Worker& worker);
   void Collect(Agent& agent);
   void Wait(Worker& worker);
   void Stop(absl::Status status);
 
+  // The same line of every node's memory, or of its stack, would fall into one set of the cache if
+  // they lay whole pages apart: each node's are shifted by some lines against the one before.
+  static constexpr size_t kColour = 7 * 64;
+  static constexpr size_t kColours = 32;
+
   const size_t node_bytes_;
   LazyMemory memory_;
   LazyMemory bells_;
-  std::vector<std::unique_ptr<EmbeddedNode>> nodes_;
+  std::vector<EmbeddedNode> nodes_;
   std::vector<Worker> workers_;
   std::atomic<uint32_t> live_{0};
   std::atomic<bool> stop_{false};
@@ -93,9 +99,10 @@ class Embedded::Machine {
 
 Embedded::Machine::Machine(EmbeddedOptions options)
     : options_(std::move(options)),
-      node_bytes_(NiGeometry(options_.spec).offsets.bytes),
-      memory_(node_bytes_ * options_.spec.nodes),
-      bells_(size_t{3} * Doorbell::BytesFor(options_.spec.leaves())) {
+      node_bytes_(NodeMemoryBytes(options_.spec)),
+      memory_((node_bytes_ + kColour) * options_.spec.nodes),
+      bells_(size_t{3} * Doorbell::BytesFor(options_.spec.leaves())),
+      nodes_(options_.spec.nodes) {
   const MachineSpec& spec = options_.spec;
   const uint32_t bell_bytes = Doorbell::BytesFor(spec.leaves());
   Doorbell doorbells[3];  // left, right, control
@@ -115,8 +122,7 @@ Embedded::Machine::Machine(EmbeddedOptions options)
     identity.control_bell = node;
     InitializeNodePage(page(node), spec, identity);
     pages[node] = page(node);
-    nodes_.push_back(std::make_unique<EmbeddedNode>());
-    vcm5_port& port = nodes_.back()->port;
+    vcm5_port& port = nodes_[node].port;
     const char* wrong =
         vcm5_port_attach(&port, page(node), static_cast<uint32_t>(node_bytes_));
     VCM5_CHECK_MSG(wrong == nullptr, wrong);
@@ -148,7 +154,7 @@ Embedded::Machine::Machine(EmbeddedOptions options)
   const unsigned threads = std::clamp(options_.threads, 1u, spec.nodes);
   workers_.resize(threads);
   for (uint32_t node = 0; node < spec.nodes; ++node) {
-    workers_[uint64_t{node} * threads / spec.nodes].nodes.push_back(node);
+    workers_[uint64_t{node} * threads / spec.nodes].nodes.push_back(&nodes_[node]);
   }
   for (size_t i = 0; i < agents_.size(); ++i) {
     workers_[i % threads].agents.push_back(agents_[i].get());
@@ -162,14 +168,14 @@ absl::Status Embedded::Machine::Run(const std::function<void(vcm5_port&)>& node_
   live_ = options_.spec.nodes;
   std::vector<std::thread> threads;
   auto run = [&](Worker& worker) {
-    for (const uint32_t index : worker.nodes) {
-      EmbeddedNode& node = *nodes_[index];
-      vcm5_store_relaxed(&node.port.page->node_wait.waiting, 0);
-      node.fiber = std::make_unique<Fiber>(options_.stack_bytes,
-                                           [&node, &node_main] { node_main(node.port); });
+    for (EmbeddedNode* node : worker.nodes) {
+      vcm5_store_relaxed(&node->port.page->node_wait.waiting, NodeWake::kAwake);
+      node->fiber = std::make_unique<Fiber>(options_.stack_bytes,
+                                            kColour * (node->port.self % kColours),
+                                            [node, &node_main] { node_main(node->port); });
     }
     RunWorker(worker);
-    for (const uint32_t index : worker.nodes) nodes_[index]->fiber.reset();
+    for (EmbeddedNode* node : worker.nodes) node->fiber.reset();
   };
   for (size_t i = 1; i < workers_.size(); ++i) {
     threads.emplace_back([&run, this, i] { run(workers_[i]); });
@@ -194,44 +200,35 @@ void Embedded::Machine::Idle(vcm5_port* port) {
   node->fiber->Suspend();
 }
 
+void Embedded::Machine::Shuffle(Worker& worker) {
+  for (size_t i = worker.nodes.size(); i > 1; --i) {
+    std::swap(worker.nodes[i - 1], worker.nodes[worker.prng.Below(static_cast<uint32_t>(i))]);
+  }
+}
+
+// Gives every node that does not wait (or simply every node) one turn. Returns how many had one.
 unsigned Embedded::Machine::RunNodes(Worker& worker, bool all) {
-  if (options_.random_schedule) {
-    for (size_t i = worker.nodes.size(); i > 1; --i) {
-      std::swap(worker.nodes[i - 1], worker.nodes[worker.prng.Below(static_cast<uint32_t>(i))]);
-    }
-  }
+  if (options_.random_schedule) Shuffle(worker);
   unsigned ran = 0;
-  size_t kept = 0;
-  for (size_t i = 0; i < worker.nodes.size(); ++i) {
-    const uint32_t index = worker.nodes[i];
-    EmbeddedNode& node = *nodes_[index];
-    worker.nodes[kept++] = index;
-    if (!all && vcm5_load_relaxed(&node.port.page->node_wait.waiting) == NodeWake::kParked) {
+  unsigned finished = 0;
+  for (EmbeddedNode* node : worker.nodes) {
+    if (!all && vcm5_load_relaxed(&node->port.page->node_wait.waiting) == NodeWake::kParked) {
       continue;
     }
-    if (options_.random_schedule && worker.prng.Chance(1, 4)) {
-      ++ran;  // it could have: there is more to do
-      continue;
-    }
-    current_node = &node;
-    if (options_.on_switch) options_.on_switch(index, true);
-    node.fiber->Resume();
-    if (options_.on_switch) options_.on_switch(index, false);
-    current_node = nullptr;
     ++ran;
-    if (node.fiber->finished()) {
-      --kept;
-      live_.fetch_sub(1, std::memory_order_acq_rel);
-    }
-    if (stop_.load(std::memory_order_relaxed)) {
-      kept = std::min(kept, i + 1);
-      for (size_t rest = i + 1; rest < worker.nodes.size(); ++rest) {
-        worker.nodes[kept++] = worker.nodes[rest];
-      }
-      break;
-    }
+    if (__builtin_expect(options_.random_schedule, 0) && worker.prng.Chance(1, 4)) continue;
+    current_node = node;
+    if (options_.on_switch) options_.on_switch(node->port.self, true);
+    node->fiber->Resume();
+    if (options_.on_switch) options_.on_switch(node->port.self, false);
+    if (__builtin_expect(node->fiber->finished(), 0)) ++finished;
+    if (__builtin_expect(stop_.load(std::memory_order_relaxed), 0)) break;
   }
-  worker.nodes.resize(kept);
+  current_node = nullptr;
+  if (finished != 0) {
+    std::erase_if(worker.nodes, [](EmbeddedNode* node) { return node->fiber->finished(); });
+    live_.fetch_sub(finished, std::memory_order_acq_rel);
+  }
   return ran;
 }
 
@@ -261,7 +258,7 @@ void Embedded::Machine::Stop(absl::Status status) {
 }
 
 void Embedded::Machine::RunWorker(Worker& worker) {
-  const std::vector<uint32_t> all_nodes = worker.nodes;
+  const std::vector<EmbeddedNode*> all_nodes = worker.nodes;
   uint64_t rounds = 0;
   while (live_.load(std::memory_order_acquire) != 0 && !stop_.load(std::memory_order_relaxed)) {
     const unsigned ran = RunNodes(worker, false);

@@ -23,6 +23,7 @@
 #endif
 
 #ifdef VCM5_ASAN
+#include <sanitizer/asan_interface.h>
 #include <sanitizer/common_interface_defs.h>
 #endif
 #ifdef VCM5_TSAN
@@ -33,22 +34,28 @@ namespace vcm5 {
 
 namespace context = boost::context::detail;
 
-Fiber::Fiber(size_t stack_bytes, std::function<void()> body) : body_(std::move(body)) {
+Fiber::Fiber(size_t stack_bytes, size_t offset, std::function<void()> body)
+    : body_(std::move(body)) {
   // A guard page below; the rest is touched only as far as it is used.
   const size_t page = static_cast<size_t>(sysconf(_SC_PAGESIZE));
-  stack_bytes_ = ((stack_bytes + page - 1) & ~(page - 1)) + page;
+  stack_bytes_ = ((stack_bytes + offset + page - 1) & ~(page - 1)) + page;
   void* base = mmap(nullptr, stack_bytes_, PROT_READ | PROT_WRITE,
                     MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE | MAP_STACK, -1, 0);
   VCM5_CHECK_MSG(base != MAP_FAILED, "no memory for a fiber's stack");
   mprotect(base, page, PROT_NONE);
   stack_base_ = static_cast<char*>(base);
-  fiber_ = context::make_fcontext(stack_base_ + stack_bytes_, stack_bytes_ - page, &Fiber::Enter);
+  fiber_ = context::make_fcontext(stack_base_ + stack_bytes_ - offset,
+                                  stack_bytes_ - page - offset, &Fiber::Enter);
 #ifdef VCM5_TSAN
   tsan_fiber_ = __tsan_create_fiber(0);
 #endif
 }
 
 Fiber::~Fiber() {
+#ifdef VCM5_ASAN
+  // Frames that never returned have left marks in the shadow of memory that others will get.
+  __asan_unpoison_memory_region(stack_base_, stack_bytes_);
+#endif
   munmap(stack_base_, stack_bytes_);
 #ifdef VCM5_TSAN
   __tsan_destroy_fiber(tsan_fiber_);

@@ -68,8 +68,10 @@ inline void ControlNetwork::Push(Work::Kind kind, uint32_t id, const ControlPack
 void ControlNetwork::Arrive(const Input& input) {
   const uint64_t body = input.packet.body;
   ++stats_.arrived[static_cast<unsigned>(Type(body))];
-  if (__builtin_expect(!control_body::WellFormed(body) && LinkGood(input.leaf, input.packet), 0)) {
-    Raise(ControlFault::kBadPacket, input.leaf, body, body);
+  if (__builtin_expect(!control_body::WellFormed(body), 0)) {
+    if (LinkGood(input.leaf, input.packet)) {
+      Raise(ControlFault::kBadPacket, input.leaf, body, body);
+    }
     return;
   }
   GoUp(input.leaf, input.packet);

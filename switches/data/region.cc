@@ -23,7 +23,7 @@ std::vector<CutWire> CutWires(const FatTree& tree, uint32_t parts) {
 }
 
 Region::Region(const FatTree& tree, const RegionOptions& options)
-    : tree_(tree), slot_units_(PacketUnits(options.words_max)) {
+    : tree_(tree), depth_(options.depth), slot_units_(PacketUnits(options.words_max)) {
   std::vector<uint32_t> local(tree.chips(), kNowhere);
   for (ChipId chip = 0; chip < tree.chips(); ++chip) {
     if (tree.PartOfChip(chip, options.parts) != options.part) continue;
@@ -98,11 +98,12 @@ bool Region::HandleWirePacket(uint32_t wire, const DataPacket& packet, unsigned 
   return true;
 }
 
-void Region::HandleWireCredit(uint32_t wire, uint32_t packets) {
+bool Region::HandleWireCredit(uint32_t wire, uint32_t packets) {
   const Port& port = wire_port_[wire];
-  if (port.chip == kNowhere || packets == 0) return;
+  if (port.chip == kNowhere || packets > depth_ - chips_[port.chip].Credit(port.port)) return false;
   chips_[port.chip].HandleCredit(port.port, packets);
   Activate(port.chip);
+  return true;
 }
 
 unsigned Region::RunChip(uint32_t index) {

@@ -3,9 +3,9 @@
 // when a single driver plays it.
 //
 // Ports are of two kinds: leaves (the links to NIs) and wires (links to chips of other regions,
-// numbered as FatTreeCut numbers them). Flow control is by credits on both: the driver sends into
-// the region within InjectSpace / the credits it gave back through TakeCredits, and the region sends
-// out within LeafCredit / WireCredit that the driver reports.
+// numbered as CutWires numbers them). Flow control is by credits on both: the driver sends into the
+// region within InjectSpace and what TakeWireCredits gave back, and the region sends out within
+// what HandleLeafCredit and HandleWireCredit reported.
 //
 // The driver hands over a batch of inputs, calls Run(), and takes all Departures() before the next.
 // Departures lie in a bounded buffer: Run() returns when it is full, to be called again.
@@ -80,10 +80,10 @@ class Region {
     chips_[port.chip].HandleCredit(port.port, messages);
     Activate(port.chip);
   }
-  // A packet or credits from the far end of a cut wire. False if the packet came without credit:
-  // the peer cannot be trusted.
+  // A packet or credits from the far end of a cut wire. False if the packet came without credit, or
+  // more credits than packets that we sent: the peer cannot be trusted.
   bool HandleWirePacket(uint32_t wire, const DataPacket& packet, unsigned length);
-  void HandleWireCredit(uint32_t wire, uint32_t packets);
+  bool HandleWireCredit(uint32_t wire, uint32_t packets);
 
   // ---- outputs ----
 
@@ -140,6 +140,7 @@ class Region {
   unsigned RunChip(uint32_t chip);
 
   const FatTree tree_;
+  uint32_t depth_;
   uint32_t slot_units_;
   uint32_t first_leaf_ = 0;
   uint32_t last_leaf_ = 0;

@@ -9,7 +9,7 @@
 //
 // What the chip promises: a packet never goes from one parent port to another; nothing is lost,
 // duplicated or altered but its routing instructions; an output port with credit is given to the
-// inputs that wait for it in turn (fair: whoever waits gets one of the next seven grants).
+// inputs that wait for it in turn (fair: at most seven others are served before one that waits).
 //
 // Errors of the world: a packet whose CRC is wrong or whose instructions make no sense (no such
 // port) is counted and dropped, and its slot is freed. Misuse by the driver fails a check.
@@ -74,8 +74,9 @@ class RouterChip {
   }
   void HandleCredit(unsigned port, uint32_t packets) {
     credit_[port] += packets;
-    open_ |= static_cast<uint8_t>(1u << port);
+    open_ |= static_cast<uint8_t>((credit_[port] != 0 ? 1u : 0u) << port);
   }
+  uint32_t Credit(unsigned port) const { return credit_[port]; }
 
   // ---- outputs ----
 

@@ -11,9 +11,9 @@
  *       vcm5_ni_dr_send_word(VCM5_LEFT, b);
  *     } while (!vcm5_ni_dr_send_ok(VCM5_LEFT));      // and receive in the body
  *
- * Every question (`_ok`, `_status`, `_space`, `_complete`) whose answer is "nothing yet" lets others
- * run before it returns, so that a loop which polls is a good citizen under every engine. A loop
- * that asks nothing is not: where nodes are fibers of one process it stops the whole machine.
+ * Every question (`_ok`, `_status`, `_space`, `_complete`) whose answer is "nothing yet" lets
+ * others run before it returns, so that a loop which polls is a good citizen under every engine. A
+ * loop that asks nothing is not: where nodes are fibers of one process it stops the whole machine.
  *
  * The attachment to the machine happens at the first call. A program that was not started by
  * `vcm5 run` says so in one line then and exits with status 2.
@@ -38,8 +38,8 @@ extern "C" {
 extern struct vcm5_port *vcm5_self_port;
 extern struct vcm5_port vcm5_unattached_port;
 
-/* Attaches now, if that has not happened yet. Returns this node's port. Exits with status 2 if there
- * is no machine. */
+/* Attaches now, if that has not happened yet. Returns this node's port. Exits with status 2 if
+ * there is no machine. */
 struct vcm5_port *vcm5_ni_attach(void);
 
 /* This node's port, attached. For calls off the fast path, and for programs that want to use
@@ -65,7 +65,7 @@ static inline uint32_t vcm5_ni_words_max(void) { return vcm5_ni_port()->words_ma
 /* Fields of what the `_status` calls return. Bit positions are ours; use the macros. */
 #define VCM5_SEND_OK(status) ((status)&1u)             /* the message last pushed was accepted */
 #define VCM5_RECEIVE_OK(status) (((status) >> 1) & 1u) /* a message waits */
-#define VCM5_SEND_EMPTY(status) (((status) >> 2) & 1u) /* the network has taken all that was sent */
+#define VCM5_SEND_EMPTY(status) (((status) >> 2) & 1u) /* all that was sent is taken */
 #define VCM5_COMBINE_OVERFLOW(status) (((status) >> 3) & 1u) /* of the result that waits */
 #define VCM5_RECEIVE_TAG(status) (((status) >> 4) & 0xfu)    /* data network only */
 #define VCM5_RECEIVE_LENGTH(status) (((status) >> 8) & 0xffu)
@@ -146,8 +146,8 @@ static inline uint32_t vcm5_ni_dr_messages_received(int half) {
 /* ---- broadcast (section 5, CN2) ------------------------------------------------------------- */
 
 /* As for the data network, to all nodes, the sender included; `length` is 1 to 8 words. Messages
- * arrive everywhere in the order sent. One node at a time may broadcast: the next source begins when
- * it has received all of the previous one's. */
+ * arrive everywhere in the order sent. One node at a time may broadcast: the next source begins
+ * when it has received all of the previous one's. */
 static inline void vcm5_ni_bc_send_first(uint32_t length, uint32_t word) {
   vcm5_port_control_first(vcm5_self_port, VCM5_FIFO_BROADCAST, 0, length, word);
 }
@@ -169,9 +169,10 @@ uint32_t vcm5_ni_bc_status(void);
 
 /* Begins a value of `length` words (1 to 8): VCM5_OR, _XOR, _MAX (signed, most significant word
  * first), _ADD, _UADD (least significant word first); VCM5_REDUCE, _SCAN_FORWARD, _SCAN_BACKWARD
- * (exclusive: the first node in the scan's direction, and one whose segment-start bit is set, receive
- * the identity). All nodes that do not abstain push the same operations in the same order; they are
- * pipelined, as many as the FIFO takes. Operations that disagree are an error told to all. */
+ * (exclusive: the first node in the scan's direction, and one whose segment-start bit is set,
+ * receive the identity). All nodes that do not abstain push the same operations in the same order;
+ * they are pipelined, as many as the FIFO takes. Operations that disagree are an error told to all.
+ */
 static inline void vcm5_ni_com_send_first(enum vcm5_combiner combiner, enum vcm5_pattern pattern,
                                           uint32_t length, uint32_t word) {
   vcm5_port_combine_first(vcm5_self_port, combiner, pattern, length, word);
@@ -200,14 +201,15 @@ bool vcm5_ni_segment_start(void);
 /* Says that this node has no more messages to send of its own accord. True if accepted. */
 bool vcm5_ni_router_done_send(void);
 
-/* True, once, when all nodes have said so and no message is in the data network. Keep receiving until
- * then. */
+/* True, once, when all nodes have said so and no message is in the data network. Keep receiving
+ * until then. */
 bool vcm5_ni_router_done_complete(void);
 
 /* ---- the ORs (section 5, CN6, CN7) ----------------------------------------------------------- */
 
-/* The synchronous OR, which is also the barrier: push a bit, go on working, and when complete read the
- * OR of all nodes' bits. _send: true if accepted. _read takes the result; ask _complete first. */
+/* The synchronous OR, which is also the barrier: push a bit, go on working, and when complete read
+ * the OR of all nodes' bits. _send: true if accepted. _read takes the result; ask _complete first.
+ */
 bool vcm5_ni_sync_or_send(bool bit);
 static inline bool vcm5_ni_sync_or_complete(void) {
   return vcm5_port_control_receive_ok(vcm5_self_port, VCM5_FIFO_SYNC_OR);
@@ -232,8 +234,11 @@ bool vcm5_ni_set_abstain(int fifo, bool abstain);
 /* Which tags interrupt on arrival, bit t for tag t. Returns the previous mask. */
 uint32_t vcm5_ni_set_interrupt_mask(uint32_t mask);
 
-/* What is called. It receives the message that waits, else it will be called again. It runs in place
- * of a question's "nothing yet", with interrupts off. NULL: none. */
+/* What is called, with interrupts off, while a message with such a tag waits. It receives the
+ * message, else it is called again. It runs in place of a question's "nothing yet", when interrupts
+ * are enabled, and where the node is a process at any other instant, too: so disable interrupts
+ * around sends and receives of the program that the handler's own must not come between. NULL:
+ * none. */
 void vcm5_ni_set_interrupt_handler(void (*handler)(void *argument), void *argument);
 
 /* Both return whether interrupts were enabled before:

@@ -1,0 +1,28 @@
+// The libraries that `vcm5 bench --against` knows. A new one is a line of the table in
+// peer_kind.cc.
+#ifndef VCM5_BENCH_PEER_KIND_H_
+#define VCM5_BENCH_PEER_KIND_H_
+
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace vcm5::bench {
+
+struct PeerKind {
+  const char* name;
+  const char* title;
+  std::vector<std::string> compilers;         // the first of these that is in $PATH
+  std::vector<std::string> launchers;         // likewise
+  std::vector<std::string> launch_arguments;  // before `-n N PROGRAM`
+  std::vector<std::string> variables;         // NAME=value, for the launcher
+  std::vector<std::string> root_variables;    // the same, when root
+  const char* packages;                       // Debian's, to install
+};
+
+const PeerKind* FindPeerKind(std::string_view name);  // or null
+std::string PeerNames();                              // "openmpi"
+
+}  // namespace vcm5::bench
+
+#endif  // VCM5_BENCH_PEER_KIND_H_

@@ -1,0 +1,30 @@
+// "node 3", "nodes 0-29, 31": sets of nodes in reports.
+#ifndef VCM5_DAEMONS_DRIVER_NODE_RANGES_H_
+#define VCM5_DAEMONS_DRIVER_NODE_RANGES_H_
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "absl/strings/str_cat.h"
+
+namespace vcm5 {
+
+// `nodes` ascends.
+inline std::string NodeRanges(const std::vector<uint32_t>& nodes) {
+  std::string text = nodes.size() == 1 ? "node" : "nodes";
+  const char* separator = " ";
+  for (size_t first = 0; first < nodes.size();) {
+    size_t last = first;
+    while (last + 1 < nodes.size() && nodes[last + 1] == nodes[last] + 1) ++last;
+    absl::StrAppend(&text, separator, nodes[first]);
+    if (last > first) absl::StrAppend(&text, "-", nodes[last]);
+    separator = ", ";
+    first = last + 1;
+  }
+  return text;
+}
+
+}  // namespace vcm5
+
+#endif  // VCM5_DAEMONS_DRIVER_NODE_RANGES_H_

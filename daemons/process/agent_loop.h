@@ -1,0 +1,44 @@
+// A daemon's only thread: asks its agents to work, in turn, for ever, and now and then looks at the
+// control plane. Returns when the launcher is gone or says something that makes no sense.
+#ifndef VCM5_DAEMONS_PROCESS_AGENT_LOOP_H_
+#define VCM5_DAEMONS_PROCESS_AGENT_LOOP_H_
+
+#include <cstdint>
+#include <memory>
+#include <vector>
+
+#include "absl/status/status.h"
+#include "daemons/config/bell_plan.h"
+#include "daemons/config/control_channel.h"
+#include "daemons/config/control_plane.pb.h"
+#include "daemons/driver/agent.h"
+#include "daemons/driver/doorbell.h"
+#include "daemons/process/idle_strategy.h"
+
+namespace vcm5 {
+
+class AgentLoop {
+ public:
+  AgentLoop(std::vector<std::unique_ptr<Agent>> agents, Doorbell doorbell, const BellPlan& bells,
+            ControlChannel& channel, IdleStrategy idle)
+      : agents_(std::move(agents)), doorbell_(doorbell), bells_(bells), channel_(channel), idle_(idle) {}
+
+  absl::Status Run();
+
+ private:
+  unsigned DoWork();
+  absl::Status LookAround();
+  absl::Status Answer(const config::ToDaemon& request);
+  void TakeFaults(google::protobuf::RepeatedPtrField<config::Fault>* faults);
+
+  std::vector<std::unique_ptr<Agent>> agents_;
+  Doorbell doorbell_;
+  const BellPlan bells_;
+  ControlChannel& channel_;
+  IdleStrategy idle_;
+  bool called_ = false;  // the launcher has rung
+};
+
+}  // namespace vcm5
+
+#endif  // VCM5_DAEMONS_PROCESS_AGENT_LOOP_H_

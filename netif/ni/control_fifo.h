@@ -1,0 +1,178 @@
+// One FIFO pair of the control network, as the network sees it: takes entries that the program
+// pushed, keeps room for what will come back, writes and publishes what came.
+//
+// Positions are free-running counts, held here; of the mapped page only the program's out_tail and
+// in_head and the entries themselves are read, each copied once and the copy validated (NI13).
+// Invariants: published <= delivered <= sent <= read + depth, so a promised result has room.
+#ifndef VCM5_NETIF_NI_CONTROL_FIFO_H_
+#define VCM5_NETIF_NI_CONTROL_FIFO_H_
+
+#include <algorithm>
+#include <cstdint>
+
+#include "netif/ni/ni_geometry.h"
+#include "netif/shm/atomic_words.h"
+#include "netif/shm/ni_page.h"
+
+namespace vcm5 {
+
+// What a program wrote that no program may.
+enum class ControlPortError : uint8_t {
+  kNone = 0,
+  kOutgoingTail,  // more entries than the FIFO holds
+  kIncomingHead,  // read what had not come, or took a read back
+  kEntry,         // length, first and last word do not make a message
+  kOperation,     // no such combiner or pattern
+};
+const char* ControlPortErrorName(ControlPortError error);
+
+// An entry, copied.
+struct ControlEntry {
+  uint32_t word;
+  uint32_t control;
+
+  bool first() const { return (control & VCM5_ENTRY_FIRST) != 0; }
+  bool last() const { return (control & VCM5_ENTRY_LAST) != 0; }
+  bool changes_abstaining() const { return (control & VCM5_ENTRY_ABSTAIN) != 0; }
+  uint32_t length() const { return VCM5_ENTRY_LENGTH_OF(control); }
+};
+
+struct ControlFifoStats {
+  uint64_t sent = 0;           // words taken from the outgoing FIFO
+  uint64_t delivered = 0;      // words published in the incoming FIFO
+  uint64_t stalls_window = 0;  // polls that found the window used up
+  uint64_t stalls_unread = 0;  // polls that found no room for a result
+};
+
+class ControlFifo {
+ public:
+  static constexpr uint32_t kFraming = VCM5_ENTRY_FIRST | VCM5_ENTRY_LAST;
+
+  ControlFifo(vcm5_ni_page* page, unsigned fifo, const NiGeometry& geometry);
+
+  // ---- outgoing ----
+
+  // Looks at what the program has pushed. True if there are entries; kOutgoingTail in *error if
+  // there are more than there can be.
+  bool Look(ControlPortError* error) {
+    // SYNC control_out_tail: pairs with the release in vcm5_port_control_publish().
+    tail_ = vcm5_load_acquire(out_tail_);
+    if (__builtin_expect(tail_ == taken_, 1)) return false;
+    if (__builtin_expect(tail_ - taken_ <= depth_, 1)) return true;
+    *error = ControlPortError::kOutgoingTail;
+    tail_ = taken_;
+    return false;
+  }
+  // Entries seen and not taken.
+  bool HasEntries() const { return taken_ != tail_; }
+
+  // A copy of the next entry; HasEntries().
+  ControlEntry Copy() const {
+    const vcm5_control_entry* entry = &out_[taken_ & (depth_ - 1)];
+    return {vcm5_load_relaxed(&entry->word), vcm5_load_relaxed(&entry->control)};
+  }
+
+  // Whether `entry` begins or continues a message as it must.
+  ControlPortError Validate(const ControlEntry& entry) const;
+
+  // Moves past a valid entry of a message.
+  void Take(const ControlEntry& entry) {
+    if (entry.first()) {
+      control_ = entry.control & ~kFraming;
+      words_left_ = entry.length();
+    }
+    --words_left_;
+    ++taken_;
+    ++stats_.sent;
+  }
+  bool in_message() const { return words_left_ != 0; }
+  // Moves past an entry that is not part of a message; !in_message().
+  void Skip() { ++taken_; }
+
+  // Frees the slots of what was taken since the last call.
+  void PublishTaken() {
+    if (taken_ == taken_told_) return;
+    taken_told_ = taken_;
+    // SYNC control_out_head: pairs with the acquire in vcm5_port_control_space().
+    vcm5_store_release(out_head_, taken_);
+  }
+
+  // ---- room for what comes ----
+
+  // Looks at how far the program has read. False if that cannot be.
+  bool RefreshRead() {
+    // SYNC control_in_head: pairs with the release in vcm5_port_control_receive_word().
+    const uint32_t read = vcm5_load_acquire(in_head_);
+    if (published_ - read > published_ - read_) return false;
+    read_ = read;
+    return true;
+  }
+  // Room in the incoming FIFO for one result more, as far as was seen.
+  bool HasRoom() const { return sent_ - read_ < depth_; }
+  // Keeps room for a result.
+  void KeepRoom() { ++sent_; }
+  // Results still to come.
+  uint32_t in_flight() const { return sent_ - delivered_; }
+  uint32_t unread() const { return delivered_ - read_; }
+
+  // ---- incoming ----
+
+  // Writes the next word of the message that comes. For results, in_flight() > 0; for others,
+  // call KeepRoom() before.
+  void Write(uint32_t word, uint32_t control) {
+    vcm5_control_entry* entry = &in_[delivered_ & (depth_ - 1)];
+    vcm5_store_relaxed(&entry->word, word);
+    vcm5_store_relaxed(&entry->control, control);
+    ++delivered_;
+  }
+  uint32_t unpublished() const { return delivered_ - published_; }
+  // Changes the control of an unpublished word.
+  void SetControl(uint32_t index, uint32_t control) {
+    vcm5_store_relaxed(&in_[(published_ + index) & (depth_ - 1)].control, control);
+  }
+  // Takes unpublished words back, as if they had never come.
+  void Drop() { sent_ = delivered_ = published_; }
+  void Publish() {
+    stats_.delivered += delivered_ - published_;
+    published_ = delivered_;
+    // SYNC control_in_tail: pairs with the acquire in vcm5_port_control_peek().
+    vcm5_store_release(in_tail_, published_);
+  }
+
+  // Slot numbers, for whoever keeps something beside each word in flight.
+  uint32_t next_sent() const { return sent_ & (depth_ - 1); }
+  uint32_t next_delivered() const { return delivered_ & (depth_ - 1); }
+  uint32_t unpublished_slot(uint32_t index) const { return (published_ + index) & (depth_ - 1); }
+
+  uint32_t depth() const { return depth_; }
+  bool abstaining() const { return abstaining_; }
+  void set_abstaining(bool abstaining) { abstaining_ = abstaining; }
+  ControlFifoStats& stats() { return stats_; }
+  const ControlFifoStats& stats() const { return stats_; }
+  void CheckInvariants() const;
+
+ private:
+  const vcm5_control_entry* out_;
+  vcm5_control_entry* in_;
+  const uint32_t* out_tail_;  // in the page, as are the next three
+  const uint32_t* in_head_;
+  uint32_t* out_head_;
+  uint32_t* in_tail_;
+  unsigned fifo_;
+  uint32_t depth_;
+  uint32_t tail_ = 0;        // entries pushed when last looked at
+  uint32_t taken_ = 0;       // entries taken
+  uint32_t taken_told_ = 0;  // the same, as the program knows it
+  uint32_t sent_ = 0;        // words for which room is kept, or that have come
+  uint32_t delivered_ = 0;   // words written
+  uint32_t published_ = 0;   // words that the program may read
+  uint32_t read_ = 0;        // words that it had read when last looked at
+  uint32_t control_ = 0;     // of the message being taken, without first and last
+  uint32_t words_left_ = 0;  // of the message being taken
+  bool abstaining_ = false;
+  ControlFifoStats stats_;
+};
+
+}  // namespace vcm5
+
+#endif  // VCM5_NETIF_NI_CONTROL_FIFO_H_

@@ -1,0 +1,381 @@
+#include "runtime/launch/job.h"
+
+#include <signal.h>
+#include <sys/wait.h>
+
+#include <boost/asio/post.hpp>
+#include <chrono>
+#include <utility>
+
+#include "absl/strings/str_cat.h"
+#include "absl/strings/str_format.h"
+#include "runtime/launch/children.h"
+#include "runtime/launch/launch.h"
+#include "runtime/launch/stats_report.h"
+
+namespace vcm5 {
+namespace {
+
+using std::chrono::milliseconds;
+
+constexpr milliseconds kReadyTime{10000};
+constexpr milliseconds kReportTime{300};
+constexpr milliseconds kFinishTime{500};
+constexpr milliseconds kDrainTime{500};
+constexpr milliseconds kFaultTime{20};
+// For the other nodes, after one has failed.
+constexpr milliseconds kGraceTime{500};
+// Between SIGTERM and SIGKILL.
+constexpr milliseconds kTerminateTime{250};
+
+// Nodes started between two looks at what else happens.
+constexpr int kNodesPerTurn = 16;
+
+config::ToDaemon WaitingRequest() {
+  config::ToDaemon message;
+  message.mutable_waiting();
+  return message;
+}
+
+config::ToDaemon FinishRequest() {
+  config::ToDaemon message;
+  message.mutable_finish();
+  return message;
+}
+
+}  // namespace
+
+Job::Job(const RunOptions& options)
+    : options_(options),
+      spawner_({kNodeVariable}),
+      output_(io_, options.label, [this] { CheckProgress(); }),
+      nodes_(options, spawner_, output_),
+      signals_(io_, SIGCHLD),
+      ready_timer_(io_),
+      fault_timer_(io_),
+      timeout_timer_(io_),
+      report_timer_(io_),
+      grace_timer_(io_),
+      finish_timer_(io_) {}
+
+int Job::Run() {
+  // Nobody may end this process quietly; who ignores a signal (nohup) goes on ignoring it.
+  signal(SIGPIPE, SIG_IGN);
+  for (const int number : {SIGINT, SIGTERM, SIGHUP, SIGQUIT}) {
+    struct sigaction action;
+    if (sigaction(number, nullptr, &action) == 0 && action.sa_handler != SIG_IGN) {
+      signals_.add(number);
+    }
+  }
+  AdoptOrphans();
+  spawner_.RaiseDescriptorLimit();
+  WaitForSignal();
+  if (const absl::Status status = Start(); !status.ok()) {
+    End(absl::IsInvalidArgument(status) ? kExitUsage : kExitFailure, std::string(status.message()));
+  }
+  io_.run();
+  return exit_status_;
+}
+
+// ---- starting ------------------------------------------------------------------------------------
+
+absl::Status Job::Start() {
+  // Each node: memory, both ends of its interrupt line, its two outputs; and some for everybody.
+  const uint64_t files = 5 * uint64_t{options_.nodes} + 8 * uint64_t{options_.data_daemons} + 32;
+  if (files > spawner_.descriptors_max()) {
+    return absl::InvalidArgumentError(absl::StrCat(
+        options_.nodes, " nodes as processes need ", files, " open files, but only ",
+        spawner_.descriptors_max(), " are allowed (ulimit -Hn); the engine `embedded` needs none"));
+  }
+  // Daemons first: they start on another processor while memory is made here.
+  for (uint32_t index = 0; index <= options_.data_daemons; ++index) {
+    auto daemon = DaemonHandle::Start(io_, spawner_, index, options_.data_daemons, *this);
+    if (!daemon.ok()) return daemon.status();
+    daemons_.push_back(std::move(*daemon));
+  }
+  absl::StatusOr<std::unique_ptr<JobFabric>> fabric = JobFabric::Create(options_);
+  if (!fabric.ok()) return fabric.status();
+  fabric_ = std::move(*fabric);
+  for (const auto& daemon : daemons_) {
+    // An error here means that it is gone, and its process tells how.
+    [[maybe_unused]] const absl::Status sent =
+        fabric_->Configure(daemon->index(), daemon->channel());
+    daemon->FlushSoon();
+    daemon->Listen();
+  }
+  After(ready_timer_, kReadyTime, &Job::DaemonsTooSlow);
+  if (options_.timeout_seconds > 0) {
+    After(timeout_timer_,
+          milliseconds(static_cast<int64_t>(options_.timeout_seconds * 1000)), &Job::OnTimeout);
+  }
+  boost::asio::post(io_, [this] { StartNodes(); });
+  return absl::OkStatus();
+}
+
+void Job::StartNodes() {
+  if (phase_ != Phase::kRunning) return;
+  for (int count = 0; count < kNodesPerTurn && !nodes_.all_started(); ++count) {
+    if (const absl::Status status = nodes_.StartNext(*fabric_); !status.ok()) {
+      End(absl::IsInvalidArgument(status) ? kExitUsage : kExitFailure,
+          std::string(status.message()));
+      return;
+    }
+  }
+  if (nodes_.all_started()) {
+    ReleaseDescriptors();
+    CheckProgress();
+  } else {
+    boost::asio::post(io_, [this] { StartNodes(); });
+  }
+}
+
+void Job::ReleaseDescriptors() {
+  bool all_ready = nodes_.all_started();
+  for (const auto& daemon : daemons_) all_ready = all_ready && daemon->ready();
+  if (all_ready) fabric_->CloseDescriptors();
+}
+
+void Job::OnReady(DaemonHandle&) {
+  for (const auto& daemon : daemons_) {
+    if (!daemon->ready()) return;
+  }
+  ready_timer_.cancel();
+  ReleaseDescriptors();
+}
+
+void Job::DaemonsTooSlow() {
+  for (const auto& daemon : daemons_) {
+    if (daemon->ready()) continue;
+    End(kExitFailure, absl::StrCat(daemon->name(), " is not ready after ", kReadyTime.count() / 1000,
+                                   " s; the job has ended"));
+    return;
+  }
+}
+
+// ---- what happens --------------------------------------------------------------------------------
+
+void Job::WaitForSignal() {
+  signals_.async_wait([this](const boost::system::error_code& error, int number) {
+    if (error) return;
+    WaitForSignal();
+    if (number == SIGCHLD) {
+      ReapChildren();
+    } else {
+      OnSignal(number);
+    }
+  });
+}
+
+void Job::OnSignal(int number) {
+  if (phase_ == Phase::kDraining) {
+    // All processes are gone; whoever is to read the output does not.
+    if (exit_status_ == 0) exit_status_ = 128 + number;
+    Done();
+    return;
+  }
+  if (phase_ != Phase::kRunning) {
+    KillNodes();
+    return;
+  }
+  End(128 + number, absl::StrCat("got signal ", number, " (", SignalName(number),
+                                 "); the job has ended"));
+}
+
+void Job::ReapChildren() {
+  int status;
+  pid_t pid;
+  while ((pid = waitpid(-1, &status, WNOHANG)) > 0) {
+    if (const std::optional<uint32_t> node = nodes_.Ended(pid, status)) {
+      OnNodeEnded(*node, status);
+      continue;
+    }
+    for (const auto& daemon : daemons_) {
+      if (daemon->pid() == pid) OnDaemonEnded(*daemon, status);
+    }
+    // Others are orphans that a node left behind.
+  }
+  CheckProgress();
+}
+
+void Job::OnNodeEnded(uint32_t node, int status) {
+  if (phase_ != Phase::kRunning || status == 0) return;
+  if (WIFSIGNALED(status)) {
+    if (!fault_line_.empty()) {
+      EndWithFault();
+      return;
+    }
+    // A node that writes where nobody reads any more dies quietly, as without us.
+    const bool quiet = WTERMSIG(status) == SIGPIPE && output_.broken();
+    End(ShellStatus(status), quiet ? std::string()
+                                   : absl::StrCat("node ", node, " ", DescribeEnd(status),
+                                                  "; the job has ended"));
+    return;
+  }
+  if (exit_status_ != 0) return;
+  exit_status_ = ShellStatus(status);
+  grace_line_ = absl::StrCat("node ", node, " ", DescribeEnd(status), "; the job has ended");
+  After(grace_timer_, kGraceTime, &Job::GraceOver);
+}
+
+void Job::GraceOver() { End(exit_status_, grace_line_); }
+
+void Job::OnDaemonEnded(DaemonHandle& daemon, int status) {
+  daemon.SetDead();
+  daemon.Close();
+  // In the last phases we end them ourselves.
+  if (phase_ == Phase::kDraining || phase_ == Phase::kDone) return;
+  if (answers_due_ > 0) --answers_due_;
+  End(kExitFailure,
+      absl::StrCat(daemon.name(), " ", DescribeEnd(status), "; the job has ended"));
+}
+
+// A daemon that dies takes its links with it, and its peers may complain before its end is known:
+// wait a moment for that, the better reason.
+void Job::OnFault(DaemonHandle&, const config::Fault& fault) {
+  if (!fault_line_.empty()) return;
+  fault_line_ = absl::StrCat("node ", fault.leaf(), ": ", fault.message());
+  After(fault_timer_, kFaultTime, &Job::EndWithFault);
+}
+
+void Job::EndWithFault() { End(kExitFailure, fault_line_); }
+
+void Job::OnFailed(DaemonHandle& daemon, const std::string& reason) {
+  End(kExitFailure, absl::StrCat(daemon.name(), " failed: ", reason));
+}
+
+// ---- --timeout -----------------------------------------------------------------------------------
+
+void Job::OnTimeout() {
+  if (phase_ != Phase::kRunning) return;
+  reporting_ = true;
+  AskDaemons(WaitingRequest());
+  After(report_timer_, kReportTime, &Job::ReportTooSlow);
+}
+
+void Job::OnWaiting(DaemonHandle&, const config::Waiting& waiting) {
+  for (const std::string& line : waiting.lines()) waiting_.push_back(line);
+  if (answers_due_ > 0 && --answers_due_ == 0) Report();
+}
+
+void Job::ReportTooSlow() {
+  waiting_.push_back("(not all daemons answered)");
+  Report();
+}
+
+void Job::Report() {
+  if (phase_ != Phase::kRunning || !std::exchange(reporting_, false)) return;
+  report_timer_.cancel();
+  End(kExitTimeout, absl::StrCat("no end after ", absl::StrFormat("%g", options_.timeout_seconds),
+                                 " s (--timeout): ", nodes_.alive(), " of ", options_.nodes,
+                                 " nodes still ran; the job has ended"));
+  for (const std::string& line : waiting_) output_.Say(absl::StrCat("  ", line));
+}
+
+// ---- ending --------------------------------------------------------------------------------------
+
+void Job::End(int status, const std::string& line) {
+  if (phase_ == Phase::kDraining || phase_ == Phase::kDone) return;
+  if (!std::exchange(reason_given_, true)) {
+    if (exit_status_ == 0) exit_status_ = status;
+    if (!line.empty()) output_.Say(line);
+  }
+  if (phase_ != Phase::kRunning) return;
+  phase_ = Phase::kEnding;
+  answers_due_ = 0;
+  for (auto* timer : {&ready_timer_, &timeout_timer_, &report_timer_}) timer->cancel();
+  nodes_.Signal(SIGTERM);
+  // A stopped process takes SIGTERM when it goes on; it shall not wait for that.
+  nodes_.Signal(SIGCONT);
+  After(grace_timer_, kTerminateTime, &Job::KillNodes);
+  boost::asio::post(io_, [this] { CheckProgress(); });
+}
+
+void Job::KillNodes() { nodes_.Signal(SIGKILL); }
+
+void Job::CheckProgress() {
+  switch (phase_) {
+    case Phase::kRunning:
+      if (nodes_.all_started() && nodes_.alive() == 0) Finish();
+      break;
+    case Phase::kEnding:
+      if (nodes_.alive() == 0) Finish();
+      break;
+    case Phase::kFinishing:
+      if (answers_due_ == 0) Drain();
+      break;
+    case Phase::kDraining:
+      if (output_.drained()) Done();
+      break;
+    case Phase::kDone:
+      break;
+  }
+}
+
+void Job::AskDaemons(const config::ToDaemon& message) {
+  answers_due_ = 0;
+  for (const auto& daemon : daemons_) {
+    if (!daemon->alive()) continue;
+    ++answers_due_;
+    daemon->Send(message);
+    fabric_->Wake(daemon->index());
+  }
+}
+
+void Job::Finish() {
+  const bool failed = phase_ == Phase::kEnding;
+  phase_ = Phase::kFinishing;
+  for (auto* timer : {&ready_timer_, &timeout_timer_, &report_timer_, &grace_timer_}) {
+    timer->cancel();
+  }
+  if (!fault_line_.empty()) EndWithFault();
+  answers_due_ = 0;
+  // A job that failed owes no counters, unless they were asked for.
+  if (fabric_ != nullptr && (!failed || options_.stats)) AskDaemons(FinishRequest());
+  After(finish_timer_, kFinishTime, &Job::Drain);
+  boost::asio::post(io_, [this] { CheckProgress(); });
+}
+
+void Job::OnFinished(DaemonHandle&, const config::Finished& finished) {
+  if (phase_ != Phase::kFinishing) return;
+  if (finished.faults_size() > 0) {
+    const config::Fault& fault = finished.faults(0);
+    End(kExitFailure, absl::StrCat("node ", fault.leaf(), ": ", fault.message()));
+  }
+  for (const config::Stat& stat : finished.stats()) {
+    stats_.push_back({.name = stat.name(), .value = stat.value(), .is_link = stat.is_link()});
+  }
+  if (answers_due_ > 0) --answers_due_;
+  CheckProgress();
+}
+
+void Job::Drain() {
+  if (phase_ != Phase::kFinishing) return;
+  if (answers_due_ != 0) End(kExitFailure, "a daemon did not answer at the end of the job");
+  phase_ = Phase::kDraining;
+  if (options_.stats) {
+    for (const std::string& line : FormatStats(stats_)) output_.Say(line);
+  }
+  for (const auto& daemon : daemons_) daemon->Close();
+  // Daemons have nothing to put in order; descendants of nodes end with the job. After this nobody
+  // holds the other end of a node's output.
+  KillRemainingChildren();
+  finish_timer_.cancel();
+  if (exit_status_ != 0) After(finish_timer_, kDrainTime, &Job::Done);
+  boost::asio::post(io_, [this] { CheckProgress(); });
+}
+
+void Job::Done() {
+  phase_ = Phase::kDone;
+  io_.stop();
+}
+
+void Job::After(boost::asio::steady_timer& timer, milliseconds delay, void (Job::*then)()) {
+  timer.expires_after(delay);
+  timer.async_wait([this, then](const boost::system::error_code& error) {
+    if (!error) (this->*then)();
+  });
+}
+
+int RunUnderDaemons(const RunOptions& options) { return Job(options).Run(); }
+
+}  // namespace vcm5

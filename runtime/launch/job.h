@@ -1,0 +1,108 @@
+// A job from its first process to its last. One thread, one event loop.
+//
+//   kRunning    daemons and nodes are started (nodes need not wait for daemons: what they send lies
+//               in their FIFOs until somebody looks); then nodes run until all have ended
+//   kEnding     something went wrong, or somebody wants an end: nodes get SIGTERM, a moment later
+//               SIGKILL
+//   kFinishing  no node is left: daemons are asked for their last errors and counters
+//   kDraining   no process is left; output that nodes wrote before is still on its way
+//   kDone
+//
+// The first reason to end a job decides its exit status and its one line on standard error. Every
+// wait has a bound, except the one for a reader of a job that ended well.
+#ifndef VCM5_RUNTIME_LAUNCH_JOB_H_
+#define VCM5_RUNTIME_LAUNCH_JOB_H_
+
+#include <boost/asio/io_context.hpp>
+#include <boost/asio/signal_set.hpp>
+#include <boost/asio/steady_timer.hpp>
+#include <cstdint>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "absl/status/status.h"
+#include "daemons/driver/agent.h"
+#include "runtime/launch/daemon_handle.h"
+#include "runtime/launch/job_fabric.h"
+#include "runtime/launch/node_group.h"
+#include "runtime/launch/output_forwarder.h"
+#include "runtime/launch/run_options.h"
+#include "runtime/launch/spawn.h"
+
+namespace vcm5 {
+
+class Job : public DaemonObserver {
+ public:
+  explicit Job(const RunOptions& options);  // `options` must outlive the job
+
+  // Returns the exit status.
+  int Run();
+
+ private:
+  enum class Phase { kRunning, kEnding, kFinishing, kDraining, kDone };
+
+  // Starting.
+  absl::Status Start();
+  void StartNodes();
+  void ReleaseDescriptors();
+
+  // What happens.
+  void WaitForSignal();
+  void OnSignal(int number);
+  void ReapChildren();
+  void OnNodeEnded(uint32_t node, int status);
+  void OnDaemonEnded(DaemonHandle& daemon, int status);
+  void OnTimeout();
+  void OnReady(DaemonHandle& daemon) override;
+  void OnFault(DaemonHandle& daemon, const config::Fault& fault) override;
+  void OnWaiting(DaemonHandle& daemon, const config::Waiting& waiting) override;
+  void OnFinished(DaemonHandle& daemon, const config::Finished& finished) override;
+  void OnFailed(DaemonHandle& daemon, const std::string& reason) override;
+
+  // Ending. Each is harmless when called again.
+  void End(int status, const std::string& line);
+  void Report();
+  void AskDaemons(const config::ToDaemon& message);
+  void Finish();
+  void Drain();
+  void Done();
+  void CheckProgress();
+
+  void After(boost::asio::steady_timer& timer, std::chrono::milliseconds delay,
+             void (Job::*then)());
+  void KillNodes();
+  void DaemonsTooSlow();
+  void ReportTooSlow();
+  void GraceOver();
+  void EndWithFault();
+
+  const RunOptions& options_;
+  boost::asio::io_context io_{1};
+  const Spawner spawner_;
+  OutputForwarder output_;
+  NodeGroup nodes_;
+  std::unique_ptr<JobFabric> fabric_;
+  std::vector<std::unique_ptr<DaemonHandle>> daemons_;
+  boost::asio::signal_set signals_;
+  boost::asio::steady_timer ready_timer_;    // daemons must be ready
+  boost::asio::steady_timer fault_timer_;    // a daemon may have died
+  boost::asio::steady_timer timeout_timer_;  // --timeout
+  boost::asio::steady_timer report_timer_;   // daemons must say who waits for whom
+  boost::asio::steady_timer grace_timer_;    // after a node failed; before SIGKILL
+  boost::asio::steady_timer finish_timer_;   // daemons must give their counters; output must drain
+
+  Phase phase_ = Phase::kRunning;
+  int exit_status_ = 0;
+  bool reason_given_ = false;   // why the job fails has been said, or is known without words
+  std::string grace_line_;      // why the grace began
+  std::string fault_line_;      // what a network complained about first
+  bool reporting_ = false;      // --timeout has struck; daemons are asked
+  unsigned answers_due_ = 0;    // of the daemons, to what they were asked last
+  std::vector<std::string> waiting_;
+  std::vector<FabricStat> stats_;
+};
+
+}  // namespace vcm5
+
+#endif  // VCM5_RUNTIME_LAUNCH_JOB_H_

@@ -1,0 +1,209 @@
+#include "runtime/launch/job_fabric.h"
+
+#include <fcntl.h>
+#include <sched.h>
+
+#include <cerrno>
+#include <cstring>
+#include <string>
+#include <utility>
+
+#include "absl/strings/str_cat.h"
+#include "daemons/config/control_spec.h"
+#include "daemons/driver/data_agent.h"
+#include "daemons/driver/node_memory.h"
+
+namespace vcm5 {
+namespace {
+
+uint32_t CountProcessors() {
+  cpu_set_t set;
+  if (sched_getaffinity(0, sizeof set, &set) != 0) return 1;
+  return static_cast<uint32_t>(CPU_COUNT(&set));
+}
+
+// Collects descriptors into frames of as many as one may carry.
+class BatchSender {
+ public:
+  explicit BatchSender(ControlChannel& channel) : channel_(channel) {}
+
+  absl::Status Add(int fd, config::Descriptor::Kind kind, uint32_t index = 0, uint32_t half = 0,
+                   uint32_t bells = 0, uint32_t bell = 0) {
+    config::Descriptor* descriptor = message_.mutable_descriptors()->add_descriptors();
+    descriptor->set_kind(kind);
+    descriptor->set_index(index);
+    descriptor->set_half(half);
+    descriptor->set_bells(bells);
+    descriptor->set_bell(bell);
+    fds_.push_back(fd);
+    return fds_.size() == kDescriptorsPerFrameMax ? Send() : absl::OkStatus();
+  }
+
+  absl::Status Finish() {
+    message_.mutable_descriptors()->set_last(true);
+    return Send();
+  }
+
+ private:
+  absl::Status Send() {
+    absl::Status status = channel_.Send(message_, fds_);
+    message_.Clear();
+    fds_.clear();
+    return status;
+  }
+
+  ControlChannel& channel_;
+  config::ToDaemon message_;
+  std::vector<int> fds_;
+};
+
+}  // namespace
+
+JobFabric::JobFabric(const RunOptions& options)
+    : options_(options),
+      tree_(options.machine.leaves(), options.machine.parents_per_level),
+      processors_(CountProcessors()) {}
+
+absl::StatusOr<std::unique_ptr<JobFabric>> JobFabric::Create(const RunOptions& options) {
+  std::unique_ptr<JobFabric> fabric(new JobFabric(options));
+  if (absl::Status status = fabric->MakeDaemons(); !status.ok()) return status;
+  if (absl::Status status = fabric->MakeLinks(); !status.ok()) return status;
+  if (absl::Status status = fabric->MakeNodes(); !status.ok()) return status;
+  return fabric;
+}
+
+absl::Status JobFabric::MakeDaemons() {
+  for (uint32_t daemon = 0; daemon < daemons(); ++daemon) {
+    const BellPlan bells =
+        is_control(daemon) ? BellPlan::ForControlDaemon(options_.nodes)
+                           : BellPlan::ForDataDaemon(tree_, options_.data_daemons, daemon);
+    absl::StatusOr<SharedMemory> memory =
+        SharedMemory::Create("vcm5-doorbell", Doorbell::BytesFor(bells.bells()));
+    if (!memory.ok()) return memory.status();
+    Doorbell::Create(memory->data(), bells.bells());
+    daemons_.push_back({bells, std::move(*memory)});
+  }
+  return absl::OkStatus();
+}
+
+absl::Status JobFabric::MakeLinks() {
+  for (uint32_t low = 0; low < options_.data_daemons; ++low) {
+    for (uint32_t high = low + 1; high < options_.data_daemons; ++high) {
+      const LinkGeometry geometry{
+          .wires = WiresBetween(options_.machine, options_.data_daemons, low, high),
+          .depth = options_.machine.link_depth,
+          .words_max = options_.machine.words_max};
+      if (geometry.wires == 0) continue;
+      for (int half = 0; half < VCM5_HALVES; ++half) {
+        absl::StatusOr<LinkEnds> ends = CreateLink(options_.link, geometry);
+        if (!ends.ok()) return ends.status();
+        DataLink link{.low = low, .high = high, .half = half, .ends = {}};
+        for (int side = 0; side < 2; ++side) {
+          for (const int fd : ends->side[side]) link.ends[side].emplace_back(fd);
+        }
+        links_.push_back(std::move(link));
+      }
+    }
+  }
+  return absl::OkStatus();
+}
+
+absl::Status JobFabric::MakeNodes() {
+  const uint32_t bytes = NodeMemoryBytes(options_.machine);
+  nodes_.reserve(options_.nodes);
+  for (uint32_t node = 0; node < options_.nodes; ++node) {
+    absl::StatusOr<SharedMemory> memory = SharedMemory::Create("vcm5-ni", bytes);
+    if (!memory.ok()) return memory.status();
+    const BellPlan& bells = daemons_[DataDaemonOf(node)].bells;
+    InitializeNodePage(memory->data(), options_.machine,
+                       {.self = node,
+                        .partition_size = options_.nodes,
+                        .processors = processors_,
+                        .runners = runners(),
+                        .data_bell = {bells.bell(VCM5_LEFT, node), bells.bell(VCM5_RIGHT, node)},
+                        .control_bell = node});
+    int line[2];
+    if (pipe2(line, O_CLOEXEC | O_NONBLOCK) != 0) {
+      return absl::ResourceExhaustedError(
+          absl::StrCat("cannot make the interrupt line of node ", node, ": ", std::strerror(errno)));
+    }
+    nodes_.push_back({std::move(*memory), UniqueFd(line[0]), UniqueFd(line[1])});
+  }
+  return absl::OkStatus();
+}
+
+absl::Status JobFabric::Configure(uint32_t daemon, ControlChannel& channel) const {
+  const Daemon& self = daemons_[daemon];
+  config::ToDaemon message;
+  config::Configure* configure = message.mutable_configure();
+  PackSpec(options_.machine, configure->mutable_spec());
+  configure->set_partition_size(options_.nodes);
+  configure->set_part(is_control(daemon) ? 0 : daemon);
+  configure->set_parts(options_.data_daemons);
+  configure->set_link_kind(static_cast<uint32_t>(options_.link));
+  configure->set_processors(processors_);
+  configure->set_runners(runners());
+  configure->set_bells(self.bells.bells());
+  if (absl::Status status = channel.Send(message); !status.ok()) return status;
+
+  BatchSender batch(channel);
+  absl::Status status = batch.Add(self.doorbell.fd(), config::Descriptor::DOORBELL);
+  for (uint32_t node = 0; status.ok() && node < options_.nodes; ++node) {
+    if (!is_control(daemon) && !self.bells.has_leaf(node)) continue;
+    const NodeParts& parts = nodes_[node];
+    status.Update(batch.Add(parts.memory.fd(), config::Descriptor::NODE_MEMORY, node));
+    if (is_control(daemon)) continue;
+    status.Update(
+        batch.Add(parts.interrupt_write.get(), config::Descriptor::INTERRUPT_LINE, node));
+  }
+  if (is_control(daemon)) {
+    status.Update(batch.Finish());
+    return status;
+  }
+  for (uint32_t peer = 0; status.ok() && peer < options_.data_daemons; ++peer) {
+    if (peer == daemon) continue;
+    const BellPlan& bells = daemons_[peer].bells;
+    status.Update(batch.Add(daemons_[peer].doorbell.fd(), config::Descriptor::PEER_DOORBELL, peer, 0,
+                            bells.bells(), bells.peer(daemon)));
+  }
+  for (const DataLink& link : links_) {
+    if (link.low != daemon && link.high != daemon) continue;
+    const int side = link.low == daemon ? 0 : 1;
+    const uint32_t peer = link.low == daemon ? link.high : link.low;
+    for (const UniqueFd& fd : link.ends[side]) {
+      status.Update(batch.Add(fd.get(), config::Descriptor::LINK, peer,
+                              static_cast<uint32_t>(link.half)));
+    }
+  }
+  status.Update(batch.Finish());
+  return status;
+}
+
+std::vector<int> JobFabric::NodeDescriptors(uint32_t node) const {
+  return {nodes_[node].memory.fd(), daemons_[DataDaemonOf(node)].doorbell.fd(),
+          daemons_.back().doorbell.fd(), nodes_[node].interrupt_read.get()};
+}
+
+NodeEnvironment JobFabric::EnvironmentOf(uint32_t node) const {
+  return {.memory = 3,
+          .memory_bytes = static_cast<uint32_t>(nodes_[node].memory.size()),
+          .data_doorbell = 4,
+          .data_bells = daemons_[DataDaemonOf(node)].bells.bells(),
+          .control_doorbell = 5,
+          .control_bells = daemons_.back().bells.bells(),
+          .interrupt_line = 6};
+}
+
+void JobFabric::CloseDescriptors() {
+  // The daemons have the memory mapped; nobody here looks into it.
+  nodes_.clear();
+  links_.clear();
+  for (Daemon& daemon : daemons_) daemon.doorbell.CloseFd();
+}
+
+void JobFabric::Wake(uint32_t daemon) {
+  const BellPlan& bells = daemons_[daemon].bells;
+  Doorbell(daemons_[daemon].doorbell.data(), bells.bells()).Ring(bells.launcher());
+}
+
+}  // namespace vcm5

@@ -1,0 +1,231 @@
+// An SPMD program that behaves as a test asks: `probe MODE [ARGUMENTS]`. Written on the NI port, so
+// that what is tested here is processes, and not the message layers.
+#include <signal.h>
+#include <sys/mman.h>
+#include <unistd.h>
+
+#include <cstdint>
+#include <cstdio>
+#include <cstdlib>
+#include <cstring>
+#include <functional>
+#include <map>
+#include <string>
+
+#include "netif/port/ni_port.h"
+#include "runtime/base/prng.h"
+#include "runtime/node/attach.h"
+
+namespace {
+
+vcm5_port* port;
+char** arguments;  // after the mode
+
+unsigned long Argument(int index, unsigned long otherwise) {
+  for (int i = 0; i <= index; ++i) {
+    if (arguments[i] == nullptr) return otherwise;
+  }
+  return std::strtoul(arguments[index], nullptr, 10);
+}
+
+uint32_t Sum(uint32_t value) {
+  vcm5_port_combine_first(port, VCM5_ADD, VCM5_REDUCE, 1, value);
+  while (!vcm5_port_control_receive_ok(port, VCM5_FIFO_COMBINE)) {
+  }
+  return vcm5_port_control_receive_word(port, VCM5_FIFO_COMBINE);
+}
+
+void Send(int half, uint32_t destination, uint32_t word) {
+  while (!vcm5_port_send(port, half, destination, 1, &word, 1)) vcm5_port_miss(port);
+}
+
+uint32_t Receive(int half) {
+  while (!vcm5_port_receive_ok(port, half)) {
+  }
+  return vcm5_port_receive_word(port, half);
+}
+
+// One token round the machine, `rounds` times, alternating halves.
+int Ring() {
+  const uint32_t next = (port->self + 1) % port->partition_size;
+  const unsigned long rounds = Argument(0, 1);
+  for (unsigned long round = 0; round < rounds; ++round) {
+    const int half = static_cast<int>(round % 2);
+    if (port->self == 0) Send(half, next, 1);
+    const uint32_t token = Receive(half);
+    if (port->self != 0) Send(half, next, token + 1);
+    if (port->self == 0 && token != port->partition_size) {
+      std::printf("the token is %u\n", token);
+      return 1;
+    }
+  }
+  if (port->self == 0) std::printf("ring %u nodes %lu rounds\n", port->partition_size, rounds);
+  return 0;
+}
+
+int Barriers() {
+  const unsigned long count = Argument(0, 1000);
+  for (unsigned long i = 0; i < count; ++i) {
+    if (Sum(1) != port->partition_size) {
+      std::printf("wrong sum\n");
+      return 1;
+    }
+  }
+  if (port->self == 0) std::printf("barriers %lu\n", count);
+  return 0;
+}
+
+// Messages to everybody and sums for ever; node 0 says so at intervals.
+int Busy() {
+  vcm5::Prng prng(port->self + 1);
+  for (unsigned long turn = 0;; ++turn) {
+    const int half = static_cast<int>(turn % 2);
+    const uint32_t word = static_cast<uint32_t>(turn);
+    if (!vcm5_port_send(port, half, prng.Below(port->partition_size), 1, &word, 1)) {
+      vcm5_port_miss(port);
+    }
+    while (vcm5_port_peek(port, half) != nullptr) vcm5_port_receive_word(port, half);
+    if (turn % 64 == 0) Sum(1);
+    if (turn % 1024 == 0 && port->self == 0) {
+      std::printf("turn %lu\n", turn);
+      std::fflush(stdout);
+    }
+  }
+}
+
+int Hello() {
+  std::printf("hello from %u of %u\n", port->self, port->partition_size);
+  return 0;
+}
+
+int ExitWith() {
+  const uint32_t who = static_cast<uint32_t>(Argument(0, 0));
+  return port->self == who ? static_cast<int>(Argument(1, 1)) : 0;
+}
+
+// One node exits, the others wait for it for ever.
+int Abandon() {
+  if (port->self == Argument(0, 0)) return static_cast<int>(Argument(1, 3));
+  Sum(1);
+  return 0;
+}
+
+int Wait() {
+  if (port->self == 0) {
+    std::printf("waiting\n");
+    std::fflush(stdout);
+  }
+  Receive(VCM5_LEFT);
+  return 0;
+}
+
+int Signal() {
+  if (port->self == Argument(0, 0)) raise(static_cast<int>(Argument(1, SIGSEGV)));
+  Sum(1);
+  return 0;
+}
+
+// Ignores the gentle ways to end it.
+int Stubborn() {
+  for (const int number : {SIGINT, SIGTERM, SIGHUP}) signal(number, SIG_IGN);
+  Sum(1);
+  if (port->self == 0) {
+    std::printf("stubborn\n");
+    std::fflush(stdout);
+  }
+  Receive(VCM5_LEFT);
+  return 0;
+}
+
+// Standard input of each node, counted.
+int Input() {
+  unsigned long bytes = 0;
+  char buffer[4096];
+  size_t got;
+  while ((got = std::fread(buffer, 1, sizeof buffer, stdin)) > 0) bytes += got;
+  std::printf("node %u read %lu\n", port->self, bytes);
+  return 0;
+}
+
+// Lines of the node's own letter, of many lengths, on both outputs.
+int Lines() {
+  vcm5::Prng prng(port->self);
+  const unsigned long count = Argument(0, 100);
+  const uint32_t longest = static_cast<uint32_t>(Argument(1, 300));
+  for (unsigned long i = 0; i < count; ++i) {
+    std::string line(1 + prng.Below(longest), static_cast<char>('a' + port->self % 26));
+    std::fprintf(i % 8 == 7 ? stderr : stdout, "%s\n", line.c_str());
+  }
+  return 0;
+}
+
+// Output without end, for readers that go away.
+int Flood() {
+  for (unsigned long i = 0;; ++i) std::printf("node %u line %lu\n", port->self, i);
+}
+
+// Leaves a descendant that holds the outputs open.
+int Orphan() {
+  if (fork() == 0) {
+    if (fork() == 0) {
+      signal(SIGTERM, SIG_IGN);
+      for (;;) pause();
+    }
+    _exit(0);
+  }
+  std::printf("node %u left an orphan\n", port->self);
+  return 0;
+}
+
+// Overwrites all of the NI's memory with random bytes, again and again, ringing all the while.
+int Scribble() {
+  const uint32_t bytes = port->page->bytes;
+  if (port->self != Argument(0, 0)) {
+    const unsigned long turns = Argument(2, 2000);
+    for (unsigned long i = 0; i < turns; ++i) {
+      const uint32_t word = 1;
+      vcm5_port_send(port, VCM5_LEFT, (port->self + 1) % port->partition_size, 1, &word, 1);
+      vcm5_port_miss(port);
+    }
+    return 0;
+  }
+  vcm5::Prng prng(Argument(1, 1));
+  auto* words = reinterpret_cast<uint64_t*>(port->page);
+  for (int round = 0; round < 300; ++round) {
+    const uint32_t from = prng.Below(bytes / 8);
+    const uint32_t count = prng.Below(bytes / 8 - from) + 1;
+    for (uint32_t i = from; i < from + count; ++i) {
+      // Small numbers and plain ones get further than noise.
+      words[i] = prng.Chance(1, 3) ? prng.Below(64) : prng.Next();
+    }
+    for (int half = 0; half < VCM5_HALVES; ++half) vcm5_port_ring_data_bell(port, half);
+    vcm5_port_ring_control_bell(port);
+  }
+  return 0;
+}
+
+// A message to nobody.
+int Misaddress() {
+  if (port->self == Argument(0, 0)) Send(VCM5_LEFT, 9999, 1);
+  Receive(VCM5_RIGHT);
+  return 0;
+}
+
+}  // namespace
+
+int main(int argc, char** argv) {
+  const std::map<std::string, std::function<int()>> modes = {
+      {"abandon", Abandon}, {"barriers", Barriers}, {"busy", Busy},   {"exit", ExitWith},
+      {"flood", Flood},     {"hello", Hello},       {"input", Input}, {"lines", Lines},
+      {"misaddress", Misaddress}, {"orphan", Orphan}, {"ring", Ring}, {"scribble", Scribble},
+      {"signal", Signal},   {"stubborn", Stubborn}, {"wait", Wait},
+  };
+  const auto mode = argc > 1 ? modes.find(argv[1]) : modes.end();
+  if (mode == modes.end()) {
+    std::fprintf(stderr, "probe: no such mode\n");
+    return 64;
+  }
+  arguments = argv + 2;
+  port = vcm5_attach_self();
+  return mode->second();
+}

@@ -1,0 +1,117 @@
+// A whole data-network half of one or more regions, with fake wires between them and fake leaves: the
+// tests' driver. It keeps a ledger of every message, and stops the process when one is lost,
+// duplicated, altered or delivered to the wrong leaf.
+//
+// Wires keep the order of what they carry, each for itself; which wire moves when is up to the test,
+// so any delay and any order between wires can happen.
+#ifndef VCM5_TESTS_SUPPORT_REGION_WORLD_H_
+#define VCM5_TESTS_SUPPORT_REGION_WORLD_H_
+
+#include <cstdint>
+#include <deque>
+#include <map>
+#include <memory>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "runtime/base/prng.h"
+#include "switches/data/region.h"
+#include "switches/topology/fat_tree.h"
+
+namespace vcm5 {
+
+struct WorldShape {
+  uint32_t leaves = 16;
+  std::vector<uint32_t> parents_per_level = {2, 2, 4};
+  uint32_t parts = 1;
+  uint32_t depth = 4;
+  uint32_t words_max = 5;
+  uint32_t leaf_credit = 8;
+  uint64_t seed = 1;
+
+  static WorldShape Random(Prng& prng);
+  std::string Describe() const;
+};
+
+class RegionWorld {
+ public:
+  explicit RegionWorld(const WorldShape& shape);
+
+  const FatTree& tree() const { return tree_; }
+  uint32_t parts() const { return static_cast<uint32_t>(regions_.size()); }
+  uint32_t wires() const { return static_cast<uint32_t>(lanes_.size()); }  // directed
+  Region& region(uint32_t part) { return *regions_[part]; }
+
+  // ---- what can happen ----
+
+  // A leaf sends a message; false if the network has no room for it.
+  bool Send(uint32_t source, uint32_t destination, unsigned length, unsigned tag);
+  // A part gets its turn. Returns how many packets moved.
+  unsigned Run(uint32_t part);
+  // A wire delivers what it carries, at most `frames` packets and credits. Returns how many.
+  unsigned MoveWire(uint32_t wire, unsigned frames);
+  // A leaf takes at most `messages` out of its incoming FIFO.
+  unsigned Receive(uint32_t leaf, unsigned messages);
+
+  // Everybody receives and everything moves until nothing does, a bounded number of rounds.
+  void Settle();
+
+  // ---- what must hold ----
+
+  // Kirchhoff for every chip, every link and the whole network; credits neither made nor lost; the
+  // chips' own invariants.
+  void Check() const;
+
+  uint32_t sent() const { return static_cast<uint32_t>(ledger_.size()); }
+  uint32_t delivered() const { return delivered_; }
+  uint32_t waiting_at(uint32_t leaf) const { return fifo_[leaf]; }
+  bool Idle() const;
+  // Packets that the buffers of all chips and all leaves can hold.
+  uint64_t Capacity() const;
+  // Messages that arrived after a later one of the same sender to the same receiver.
+  uint32_t overtaken() const { return overtaken_; }
+
+ private:
+  struct Entry {
+    uint32_t source;
+    uint32_t destination;
+    unsigned length;
+    unsigned tag;
+    bool delivered;
+  };
+  struct Frame {
+    uint32_t credits;  // 0: a packet
+    unsigned length;
+    DataPacket packet;
+  };
+  // One direction of a wire between two parts.
+  struct Lane {
+    uint32_t wire;
+    uint32_t to_part;
+    std::deque<Frame> frames;
+    uint32_t packets = 0;  // among the frames
+    uint32_t credits = 0;  // the sum of them
+  };
+
+  void Arrive(uint32_t leaf, const DataPacket& packet, unsigned length);
+  Lane& LaneFrom(uint32_t part, uint32_t wire);
+  void CheckChips() const;
+  void CheckLinks() const;
+
+  WorldShape shape_;
+  FatTree tree_;
+  std::vector<CutWire> cut_;
+  std::vector<std::unique_ptr<Region>> regions_;
+  std::vector<const RouterChip*> chips_;  // by ChipId
+  std::vector<Lane> lanes_;               // 2 * wire: to the parent's part, 2 * wire + 1: down
+  std::vector<uint32_t> fifo_;            // messages in each leaf's incoming FIFO
+  std::vector<Entry> ledger_;             // by message id
+  std::map<std::pair<uint32_t, uint32_t>, uint32_t> newest_;  // id delivered, by pair
+  uint32_t delivered_ = 0;
+  uint32_t overtaken_ = 0;
+};
+
+}  // namespace vcm5
+
+#endif  // VCM5_TESTS_SUPPORT_REGION_WORLD_H_
