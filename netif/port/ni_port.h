@@ -201,7 +201,8 @@ static inline bool vcm5_port_send(struct vcm5_port *port, int half, uint32_t des
   uint8_t *slot = vcm5_port_out_slot(port, half);
   uint64_t header = vcm5_send_header(destination, tag, length);
   memcpy(slot, &header, sizeof header);
-  memcpy(slot + 12, words, (uint64_t)length * 4);
+  /* A length that no message can have is for the network to see and report. */
+  if (length - 1 < port->words_max) memcpy(slot + 12, words, (uint64_t)length * 4);
   vcm5_port_commit(port, half);
   return true;
 }

@@ -1,5 +1,6 @@
 #include "runtime/engines/embedded.h"
 
+#include <sched.h>
 #include <sys/mman.h>
 #include <time.h>
 
@@ -44,6 +45,7 @@ class LazyMemory {
 struct alignas(64) EmbeddedNode {
   vcm5_port port;
   std::unique_ptr<Fiber> fiber;
+  NodeWake::Positions seen;  // with several threads: at the last miss
 };
 
 thread_local EmbeddedNode* current_node = nullptr;
@@ -85,6 +87,10 @@ class Embedded::Machine {
   // they lay whole pages apart: each node's are shifted by some lines against the one before.
   static constexpr size_t kColour = 7 * 64;
   static constexpr size_t kColours = 32;
+
+  // A worker that has nothing to do and no processor to itself sleeps so long at most.
+  static constexpr uint64_t kPauseMaxUs = 1000;
+  static constexpr uint64_t kSharedPauseMaxUs = 100;
 
   const size_t node_bytes_;
   LazyMemory memory_;
@@ -193,8 +199,10 @@ void Embedded::Machine::Idle(vcm5_port* port) {
   if (machine->workers_.size() > 1) {
     // A network on another thread may have delivered just before: look once more, after a fence.
     NodeWake::Fence();
-    if (NodeWake::SomethingArrived(port)) {
+    const NodeWake::Positions now = NodeWake::Look(*port->page);
+    if (!(now == node->seen)) {
       vcm5_store_relaxed(&port->page->node_wait.waiting, NodeWake::kAwake);
+      node->seen = now;
     }
   }
   node->fiber->Suspend();
@@ -261,7 +269,9 @@ void Embedded::Machine::RunWorker(Worker& worker) {
   const std::vector<EmbeddedNode*> all_nodes = worker.nodes;
   uint64_t rounds = 0;
   while (live_.load(std::memory_order_acquire) != 0 && !stop_.load(std::memory_order_relaxed)) {
-    const unsigned ran = RunNodes(worker, false);
+    // A node that missed may yet do something that no message is needed for, and others may be busy
+    // until it does: now and then everybody gets a turn.
+    const unsigned ran = RunNodes(worker, (rounds & 0xff) == 0xff);
     const unsigned work = RunAgents(worker);
     if ((++rounds & 0xff) == 0 && options_.should_stop && options_.should_stop()) {
       Stop(absl::DeadlineExceededError("the run was told to stop"));
@@ -280,12 +290,16 @@ void Embedded::Machine::RunWorker(Worker& worker) {
 }
 
 void Embedded::Machine::Wait(Worker& worker) {
-  if (worker.quiet_rounds < 64) return;
+  // Another thread may be about to act, on a processor that we share with it.
+  const bool shared = workers_.size() > 1;
+  if (shared && worker.quiet_rounds > 2) sched_yield();
+  if (worker.quiet_rounds < (shared ? 1000 : 64)) return;
   if (options_.should_stop && options_.should_stop()) {
     Stop(absl::DeadlineExceededError("the run was told to stop"));
     return;
   }
-  const uint64_t microseconds = std::min<uint64_t>(worker.quiet_rounds, 1000);
+  const uint64_t microseconds =
+      std::min<uint64_t>(worker.quiet_rounds, shared ? kSharedPauseMaxUs : kPauseMaxUs);
   timespec pause{0, static_cast<long>(microseconds * 1000)};
   nanosleep(&pause, nullptr);
 }

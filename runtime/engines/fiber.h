@@ -35,8 +35,8 @@ class Fiber {
   size_t stack_bytes_;  // the same
   boost::context::detail::fcontext_t fiber_ = nullptr;      // while suspended: the way in
   boost::context::detail::fcontext_t scheduler_ = nullptr;  // while running: the way out
-  void* tsan_fiber_ = nullptr;
-  void* tsan_scheduler_ = nullptr;
+  [[maybe_unused]] void* tsan_fiber_ = nullptr;
+  [[maybe_unused]] void* tsan_scheduler_ = nullptr;
   const void* scheduler_bottom_ = nullptr;
   size_t scheduler_size_ = 0;
 };

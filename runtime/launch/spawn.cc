@@ -11,6 +11,7 @@
 #include <unistd.h>
 
 #include <cerrno>
+#include <cstdint>
 #include <cstring>
 
 #include "absl/status/status.h"
@@ -34,19 +35,41 @@ struct Child {
 // Of the child until execve.
 constexpr size_t kStackBytes = 64 << 10;
 
+// What the kernel takes and gives for a signal's action; all zero is the default action.
+struct KernelAction {
+  uintptr_t handler;
+  uintptr_t flags_restorer_mask[3];
+};
+
+constexpr size_t kKernelMaskBytes = 8;
+
+void SetDefault(int number) {
+  const KernelAction action{};
+  syscall(SYS_rt_sigaction, number, &action, nullptr, kKernelMaskBytes);
+}
+
+bool IsIgnored(int number) {
+  KernelAction action{};
+  syscall(SYS_rt_sigaction, number, nullptr, &action, kKernelMaskBytes);
+  return action.handler == reinterpret_cast<uintptr_t>(SIG_IGN);
+}
+
 // Moves the descriptors to 0, 1, ...; in two steps, for a source may stand where a target goes.
 bool PlaceDescriptors(const Child& child) {
   for (int i = 0; i < child.count; ++i) {
-    child.scratch[i] = fcntl(child.descriptors[i], F_DUPFD, child.count);
-    if (child.scratch[i] < 0) return false;
+    const long copy = syscall(SYS_fcntl, child.descriptors[i], F_DUPFD, child.count);
+    if (copy < 0) return false;
+    child.scratch[i] = static_cast<int>(copy);
   }
   for (int i = 0; i < child.count; ++i) {
-    if (dup2(child.scratch[i], i) < 0) return false;
+    if (syscall(SYS_dup3, child.scratch[i], i, 0) < 0) return false;
   }
   return syscall(SYS_close_range, child.count, ~0u, 0) == 0;
 }
 
-// Runs in the memory of the parent, which waits: system calls only. Returns why it failed.
+// Runs in the memory of the parent, which waits. System calls only, and not by way of functions
+// that keep books: what a library (or a sanitizer) notes down here, the parent would believe of
+// itself. Returns why it failed.
 int RunChild(const Child& child) {
   // The order matters: a parent that dies before this line is noticed in the next one.
   if (prctl(PR_SET_PDEATHSIG, SIGKILL) != 0) return errno;
@@ -55,16 +78,12 @@ int RunChild(const Child& child) {
   // Handlers of ours must be gone before signals can arrive again. Ignored signals stay ignored (a
   // job under nohup, or in the background of a shell), but for the one that we ignore ourselves.
   for (const int number : {SIGCHLD, SIGINT, SIGTERM, SIGHUP, SIGQUIT}) {
-    struct sigaction action;
-    if (sigaction(number, nullptr, &action) == 0 && action.sa_handler != SIG_IGN) {
-      signal(number, SIG_DFL);
-    }
+    if (!IsIgnored(number)) SetDefault(number);
   }
-  signal(SIGPIPE, SIG_DFL);
+  SetDefault(SIGPIPE);
   setrlimit(RLIMIT_NOFILE, child.limit);
-  sigset_t none;
-  sigemptyset(&none);
-  sigprocmask(SIG_SETMASK, &none, nullptr);
+  const uint64_t none = 0;
+  syscall(SYS_rt_sigprocmask, SIG_SETMASK, &none, nullptr, kKernelMaskBytes);
   execve(child.path, child.arguments, child.environment);
   return errno;
 }

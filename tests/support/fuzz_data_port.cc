@@ -32,15 +32,33 @@ class DataPortFuzz {
   void Run() {
     while (!input_->done()) {
       switch (input_->Below(9)) {
-        case 0: PushMessage(); break;
-        case 1: ScribbleAnywhere(); break;
-        case 2: ScribbleSlot(); break;
-        case 3: MovePosition(); break;
-        case 4: TakeMessages(); break;
-        case 5: port_.PublishTaken(); break;
-        case 6: DeliverPacket(); break;
-        case 7: port_.PublishDelivered(); break;
-        case 8: RefreshCredit(); break;
+        case 0:
+          PushMessage();
+          break;
+        case 1:
+          ScribbleAnywhere();
+          break;
+        case 2:
+          ScribbleSlot();
+          break;
+        case 3:
+          MovePosition();
+          break;
+        case 4:
+          TakeMessages();
+          break;
+        case 5:
+          port_.PublishTaken();
+          break;
+        case 6:
+          DeliverPacket();
+          break;
+        case 7:
+          port_.PublishDelivered();
+          break;
+        case 8:
+          RefreshCredit();
+          break;
       }
       const DataPortReport report = port_.TakeReport();
       VCM5_CHECK(report.fault != DataPortFault::kBadPosition || port_.failed());
@@ -67,7 +85,7 @@ class DataPortFuzz {
     const uint32_t length = 1 + input_->Below(spec_.words_max);
     const DataPacket words = MakePacket(0, 0, length, 0, input_->Take<uint32_t>());
     vcm5_port_send(&node_, half_, input_->Below(kLeaves), input_->Below(kTags), words.words,
-                          length);
+                   length);
   }
   void ScribbleAnywhere() {
     const uint32_t at = input_->Take<uint32_t>() % memory_.bytes();
@@ -108,9 +126,14 @@ class DataPortFuzz {
     DataPacket packet = MakePacket(0, kSelf, 1 + input_->Below(spec_.words_max),
                                    input_->Below(kTags), input_->Take<uint32_t>());
     switch (input_->Below(4)) {
-      case 0: packet.header ^= uint64_t{1} << input_->Below(64); break;
-      case 1: packet.crc ^= input_->Take<uint32_t>(); break;
-      default: break;
+      case 0:
+        packet.header ^= uint64_t{1} << input_->Below(64);
+        break;
+      case 1:
+        packet.crc ^= input_->Take<uint32_t>();
+        break;
+      default:
+        break;
     }
     if (port_.Deliver(packet, data_header::Length(packet.header))) --credit_;
   }

@@ -126,7 +126,9 @@ class RegionFuzz {
     while (!input_->done()) {
       const uint32_t wire = wires_ != 0 ? input_->Take<uint16_t>() % wires_ : 0;
       switch (input_->Below(5)) {
-        case 0: Inject(); break;
+        case 0:
+          Inject();
+          break;
         case 1:
           if (wires_ == 0) break;
           packet_ = ArbitraryPacket(*input_, options_.words_max);
@@ -136,8 +138,12 @@ class RegionFuzz {
           if (wires_ == 0) break;
           region_.HandleWireCredit(wire, input_->Take<uint32_t>() >> input_->Below(32));
           break;
-        case 3: RunRegion(); break;
-        case 4: GiveCredit(); break;
+        case 3:
+          RunRegion();
+          break;
+        case 4:
+          GiveCredit();
+          break;
       }
       region_.CheckInvariants();
     }
@@ -174,9 +180,8 @@ class RegionFuzz {
       outstanding_[departure.port]++;
     }
     region_.ClearDepartures();
-    region_.TakeWireCredits([&](uint32_t wire, uint32_t packets) {
-      VCM5_CHECK(wire < wires_ && packets != 0);
-    });
+    region_.TakeWireCredits(
+        [&](uint32_t wire, uint32_t packets) { VCM5_CHECK(wire < wires_ && packets != 0); });
     return moved;
   }
   bool GiveCredit() {

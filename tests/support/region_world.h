@@ -1,9 +1,9 @@
-// A whole data-network half of one or more regions, with fake wires between them and fake leaves: the
-// tests' driver. It keeps a ledger of every message, and stops the process when one is lost,
+// A whole data-network half of one or more regions, with fake wires between them and fake leaves:
+// the tests' driver. It keeps a ledger of every message, and stops the process when one is lost,
 // duplicated, altered or delivered to the wrong leaf.
 //
-// Wires keep the order of what they carry, each for itself; which wire moves when is up to the test,
-// so any delay and any order between wires can happen.
+// Wires keep the order of what they carry, each for itself; which wire moves when is up to the
+// test, so any delay and any order between wires can happen.
 #ifndef VCM5_TESTS_SUPPORT_REGION_WORLD_H_
 #define VCM5_TESTS_SUPPORT_REGION_WORLD_H_
 

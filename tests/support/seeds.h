@@ -1,5 +1,5 @@
-// Seeds of the random tests. A test prints each seed before it uses it, so that the last one printed
-// is the one that failed, crashed or hung:
+// Seeds of the random tests. A test prints each seed before it uses it, so that the last one
+// printed is the one that failed, crashed or hung:
 //
 //   VCM5_TEST_SEED=17 path/to/some_test --gtest_filter=...   runs seed 17 alone
 //   VCM5_TEST_SEEDS=100000 path/to/some_test                 runs seeds 1 to 100000

@@ -39,9 +39,8 @@ bool TreeOracle::Covers(ChipId chip, uint32_t leaf) {
 }
 
 // One chip of the way up, or the whole way down.
-std::string TreeOracle::Step(
-    ChipId chip, uint32_t destination, uint32_t route,
-    const std::function<std::string(ChipId chip, uint32_t route)>& go_up) {
+std::string TreeOracle::Step(ChipId chip, uint32_t destination, uint32_t route,
+                             const std::function<std::string(ChipId chip, uint32_t route)>& go_up) {
   if ((route & 0xf) != 0) {
     if (Covers(chip, destination)) return absl::StrCat("climbs above the common chip ", chip);
     return go_up(chip, route - 1);

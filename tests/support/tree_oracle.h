@@ -1,5 +1,5 @@
-// A dumb second opinion about the fat tree: it follows wires (FatTree::peer) and lists what it finds,
-// and knows nothing of address digits.
+// A dumb second opinion about the fat tree: it follows wires (FatTree::peer) and lists what it
+// finds, and knows nothing of address digits.
 #ifndef VCM5_TESTS_SUPPORT_TREE_ORACLE_H_
 #define VCM5_TESTS_SUPPORT_TREE_ORACLE_H_
 

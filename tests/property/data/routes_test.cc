@@ -42,8 +42,8 @@ TEST(Routes, RandomPairsOfTreesUpToTheLargestMachine) {
     for (int pair = 0; pair < 30; ++pair) {
       const uint32_t from = prng.Below(leaves);
       // Near ones and far ones.
-      const uint32_t to = prng.Chance(1, 2) ? prng.Below(leaves)
-                                            : std::min(from ^ prng.Below(16), leaves - 1);
+      const uint32_t to =
+          prng.Chance(1, 2) ? prng.Below(leaves) : std::min(from ^ prng.Below(16), leaves - 1);
       ASSERT_EQ(oracle.Follow(from, to, FatTree::Route(from, to),
                               [&](unsigned links) { return prng.Below(links); }),
                 "")

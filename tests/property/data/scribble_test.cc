@@ -1,5 +1,6 @@
-// NI13: a node that overwrites its whole mapped NI with random bytes, again and again, harms nobody:
-// the others' messages to each other all arrive, unaltered, and no memory but its own is written.
+// NI13: a node that overwrites its whole mapped NI with random bytes, again and again, harms
+// nobody: the others' messages to each other all arrive, unaltered, and no memory but its own is
+// written.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -73,7 +74,8 @@ class Scribble {
     return spec;
   }
 
-  // Random bytes all over; or only in the FIFOs, with positions that make sense, which gets further.
+  // Random bytes all over; or only in the FIFOs, with positions that make sense, which gets
+  // further.
   void ScribbleOnce(bool plausible) {
     auto* page = machine_.page(scribbler_);
     auto* bytes = reinterpret_cast<uint8_t*>(page);

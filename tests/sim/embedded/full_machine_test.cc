@@ -106,32 +106,33 @@ TEST(FullMachine, OthersGoOnWhereTheirWayIsFree) {
   uint32_t choking = 0;
   uint32_t received_at_0 = 0;
   uint32_t received_by_others = 0;
-  ASSERT_TRUE(
-      machine
-          .Run([&](vcm5_port& port) {
-            const uint32_t all = 28 * kMessages;
-            if (port.self == 0) {
-              while (received_by_others < all || choked < 3) vcm5_port_miss(&port);
-              EXPECT_EQ(vcm5_packet_length(vcm5_port_peek(&port, VCM5_LEFT)), 5u);
-              while (received_at_0 < choking) {
-                received_at_0 += ReceiveAll(port);
-                vcm5_port_miss(&port);
-              }
-              return;
-            }
-            if (port.self < 4) {
-              choking += SendUntilFull(port, [](uint32_t) { return 0u; });
-              ++choked;
-              EXPECT_LE(choking, 8 + 3 * (8 + 4u)) << "node 0's FIFO, three links and FIFOs";
-              return;
-            }
-            for (uint32_t sent = 0; received_by_others < all;) {
-              if (sent < kMessages && Send(port, 4 + (port.self * 3 + sent) % 28, sent)) ++sent;
-              received_by_others += ReceiveAll(port);
-              vcm5_port_miss(&port);
-            }
-          })
-          .ok());
+  ASSERT_TRUE(machine
+                  .Run([&](vcm5_port& port) {
+                    const uint32_t all = 28 * kMessages;
+                    if (port.self == 0) {
+                      while (received_by_others < all || choked < 3) vcm5_port_miss(&port);
+                      EXPECT_EQ(vcm5_packet_length(vcm5_port_peek(&port, VCM5_LEFT)), 5u);
+                      while (received_at_0 < choking) {
+                        received_at_0 += ReceiveAll(port);
+                        vcm5_port_miss(&port);
+                      }
+                      return;
+                    }
+                    if (port.self < 4) {
+                      choking += SendUntilFull(port, [](uint32_t) { return 0u; });
+                      ++choked;
+                      EXPECT_LE(choking, 8 + 3 * (8 + 4u))
+                          << "node 0's FIFO, three links and FIFOs";
+                      return;
+                    }
+                    for (uint32_t sent = 0; received_by_others < all;) {
+                      if (sent < kMessages && Send(port, 4 + (port.self * 3 + sent) % 28, sent))
+                        ++sent;
+                      received_by_others += ReceiveAll(port);
+                      vcm5_port_miss(&port);
+                    }
+                  })
+                  .ok());
   EXPECT_EQ(received_by_others, 28 * kMessages);
   EXPECT_EQ(received_at_0, choking);
 }
@@ -159,7 +160,8 @@ TEST(FullMachine, TheRightHalfIsFreeWhileTheLeftIsFull) {
   EXPECT_EQ(received, 16u);
 }
 
-// The fetch-deadlock of the paper: everybody asks, everybody answers, buffers are as small as can be.
+// The fetch-deadlock of the paper: everybody asks, everybody answers, buffers are as small as can
+// be.
 TEST(FullMachine, FetchesDoNotDeadlockWithTheSmallestBuffers) {
   EmbeddedOptions options;
   options.should_stop = StopAHang();

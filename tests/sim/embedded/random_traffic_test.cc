@@ -1,5 +1,5 @@
-// Random traffic under random schedules, on machines of 1 to 70 nodes: every message arrives exactly
-// once, as it was sent.
+// Random traffic under random schedules, on machines of 1 to 70 nodes: every message arrives
+// exactly once, as it was sent.
 #include <gtest/gtest.h>
 
 #include <string>

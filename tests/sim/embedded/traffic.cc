@@ -44,8 +44,8 @@ std::optional<PlannedMessage> TrafficPlan::Find(uint32_t id) const {
   const PlannedMessage& message = messages_[index];
   if ((id & kReply) == 0) return message;
   if (!message.wants_reply) return std::nullopt;
-  return PlannedMessage{message.destination,       message.source, VCM5_RIGHT,
-                        1 + index % words_max_,    index % kFirstSystemTag, false};
+  return PlannedMessage{message.destination,    message.source,          VCM5_RIGHT,
+                        1 + index % words_max_, index % kFirstSystemTag, false};
 }
 
 TrafficNode::TrafficNode(const TrafficPlan& plan, vcm5_port& port, EventTrace* trace)
@@ -59,8 +59,8 @@ void TrafficNode::Run() {
       acted |= ReceiveOne(VCM5_RIGHT);
       if (!owed_) acted |= ReceiveOne(VCM5_LEFT);
     }
-    if (arrived_.size() == plan_.expected(port_.self) &&
-        next_ == plan_.sends(port_.self).size() && !owed_) {
+    if (arrived_.size() == plan_.expected(port_.self) && next_ == plan_.sends(port_.self).size() &&
+        !owed_) {
       return;
     }
     if (!acted) vcm5_port_miss(&port_);
@@ -86,8 +86,7 @@ bool TrafficNode::Reply() {
 }
 
 // Word by word through the registers, or the whole message at once.
-bool TrafficNode::Push(uint32_t id, uint32_t destination, int half, unsigned length,
-                       unsigned tag) {
+bool TrafficNode::Push(uint32_t id, uint32_t destination, int half, unsigned length, unsigned tag) {
   const DataPacket content = MakePacket(0, 0, length, 0, id);
   bool accepted;
   if (prng_.Chance(1, 2)) {

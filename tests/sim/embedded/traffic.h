@@ -80,8 +80,8 @@ class TrafficNode {
   vcm5_port& port_;
   EventTrace* trace_;
   Prng prng_;
-  size_t next_ = 0;                 // of plan_.sends
-  std::optional<uint32_t> owed_;    // message to which a reply is due
+  size_t next_ = 0;               // of plan_.sends
+  std::optional<uint32_t> owed_;  // message to which a reply is due
   std::vector<uint32_t> arrived_;
   std::string wrong_;
   uint32_t refused_ = 0;

@@ -92,8 +92,7 @@ TEST_P(DataAgentTest, ANodeThatDoesNotReceiveMakesItsSendersWait) {
     for (std::string& line : machine_.agent(i).Waiting()) waiting.push_back(std::move(line));
   }
   EXPECT_THAT(waiting, Contains("node 18 has 8 messages to receive on the left data network"));
-  EXPECT_THAT(waiting,
-              Contains("node 7 has 8 messages that the left data network has not taken"));
+  EXPECT_THAT(waiting, Contains("node 7 has 8 messages that the left data network has not taken"));
   EXPECT_THAT(waiting, Contains(HasSubstr("wait in the router chips of the left")));
 
   size_t received = 0;

@@ -68,8 +68,8 @@ class EveryLength : public ::testing::TestWithParam<unsigned> {};
 TEST_P(EveryLength, CrcCarriedUpAndDownIsTheFreshOne) {
   const unsigned length = GetParam();
   for (uint32_t id = 1; id <= 50; ++id) {
-    DataPacket packet = MakePacket(RoutingInstructions(6, id * 2654435761u >> 12), id, length,
-                                   id % kTags, id);
+    DataPacket packet =
+        MakePacket(RoutingInstructions(6, id * 2654435761u >> 12), id, length, id % kTags, id);
     uint64_t header = packet.header;
     uint32_t crc = packet.crc;
     for (int step = 0; step < 12; ++step) {

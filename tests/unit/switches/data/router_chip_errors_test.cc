@@ -107,9 +107,7 @@ TEST(RouterChipDeathTest, CreditForALinkThatDoesNotExistIsTheDriversBug) {
   EXPECT_DEATH(rig.chip().SetCredit(kUp0 + 2, 1), "linked_");
 }
 
-TEST(RouterChipDeathTest, DepthIsAPowerOfTwo) {
-  EXPECT_DEATH(ChipRig(2, 0xf, 1, 3), "depth");
-}
+TEST(RouterChipDeathTest, DepthIsAPowerOfTwo) { EXPECT_DEATH(ChipRig(2, 0xf, 1, 3), "depth"); }
 
 }  // namespace
 }  // namespace vcm5

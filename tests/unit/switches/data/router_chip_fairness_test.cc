@@ -14,8 +14,8 @@ namespace {
 constexpr unsigned kUpQueue = kChildren;
 constexpr unsigned kQueues = kChildren + 1;  // the child links, and the way up
 
-// Watches how many packets pass through what an input waits for while it waits: from the moment that
-// the chip has looked at the input's head and left it there.
+// Watches how many packets pass through what an input waits for while it waits: from the moment
+// that the chip has looked at the input's head and left it there.
 class FairnessWatch {
  public:
   explicit FairnessWatch(ChipRig* rig) : rig_(rig) { waits_for_.fill(kQueues); }

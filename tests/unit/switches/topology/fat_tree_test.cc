@@ -123,8 +123,7 @@ TEST_P(AnyShape, PlaceIsTheInverseOfChip) {
         for (uint32_t index = 0; index < tree.chips_per_node(level); ++index, ++next) {
           ASSERT_EQ(tree.chip(level, node, index), next);
           const ChipPlace place = tree.place(next);
-          ASSERT_EQ(std::tie(place.level, place.node, place.index),
-                    std::tie(level, node, index));
+          ASSERT_EQ(std::tie(place.level, place.node, place.index), std::tie(level, node, index));
         }
       }
     }
@@ -166,8 +165,8 @@ TEST_P(AnyShape, AChipBelongsToAPartOfItsLeaves) {
 }
 
 INSTANTIATE_TEST_SUITE_P(ParentsPerLevel, AnyShape,
-                         ::testing::Values(std::vector<uint32_t>{2, 2, 4},
-                                           std::vector<uint32_t>{1}, std::vector<uint32_t>{4},
+                         ::testing::Values(std::vector<uint32_t>{2, 2, 4}, std::vector<uint32_t>{1},
+                                           std::vector<uint32_t>{4},
                                            std::vector<uint32_t>{3, 1, 2, 4}));
 
 }  // namespace
