@@ -163,7 +163,7 @@ data_network {
   parents_per_level: [)",
       absl::StrJoin(spec.parents_per_level, ", "), R"(]
   link_depth: )",
-      spec.link_depth, R"(           # packets buffered at each input port of a chip, 1 to 1024
+      spec.link_depth, R"(           # packets buffered at each input port of a chip; a power of two, 1 to 1024
 }
 
 # The control network: a binary tree that scans, reduces and broadcasts.

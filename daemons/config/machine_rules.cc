@@ -26,7 +26,7 @@ constexpr Rule kRules[] = {
     {"io_channels", &MachineSpec::io_channels, 0, 1024, false},
     {"network_interface.words_max", &MachineSpec::words_max, 1, 18, false},
     {"network_interface.data_fifo_depth", &MachineSpec::data_fifo_depth, 2, 1 << 16, true},
-    {"data_network.link_depth", &MachineSpec::link_depth, 1, 1024, false},
+    {"data_network.link_depth", &MachineSpec::link_depth, 1, 1024, true},
     {"control_network.combine_depth", &MachineSpec::combine_depth, 8, 1 << 16, true},
     {"control_network.broadcast_depth", &MachineSpec::broadcast_depth, 8, 1 << 16, true},
 };

@@ -72,8 +72,8 @@ bool PlaceDescriptors(const Child& child) {
 // itself. Returns why it failed.
 int RunChild(const Child& child) {
   // The order matters: a parent that dies before this line is noticed in the next one.
-  if (prctl(PR_SET_PDEATHSIG, SIGKILL) != 0) return errno;
-  if (getppid() != child.parent) _exit(1);
+  if (syscall(SYS_prctl, PR_SET_PDEATHSIG, SIGKILL, 0, 0, 0) != 0) return errno;
+  if (syscall(SYS_getppid) != child.parent) syscall(SYS_exit_group, 1);
   if (!PlaceDescriptors(child)) return errno;
   // Handlers of ours must be gone before signals can arrive again. Ignored signals stay ignored (a
   // job under nohup, or in the background of a shell), but for the one that we ignore ourselves.
@@ -81,17 +81,18 @@ int RunChild(const Child& child) {
     if (!IsIgnored(number)) SetDefault(number);
   }
   SetDefault(SIGPIPE);
-  setrlimit(RLIMIT_NOFILE, child.limit);
+  syscall(SYS_prlimit64, 0, RLIMIT_NOFILE, child.limit, nullptr);
   const uint64_t none = 0;
   syscall(SYS_rt_sigprocmask, SIG_SETMASK, &none, nullptr, kKernelMaskBytes);
-  execve(child.path, child.arguments, child.environment);
+  syscall(SYS_execve, child.path, child.arguments, child.environment);
   return errno;
 }
 
 int ChildMain(void* argument) {
   auto* child = static_cast<Child*>(argument);
   child->failure = RunChild(*child);
-  _exit(127);
+  syscall(SYS_exit_group, 127);
+  __builtin_unreachable();
 }
 
 std::string NameOf(const char* variable) {

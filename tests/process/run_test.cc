@@ -286,7 +286,7 @@ TEST(WrongUse, NamesWhatIsWrongWithAProgram) {
 TEST(WrongUse, NamesWhatIsWrongWithAMachine) {
   const TemporaryFile machine("nodes: 8\ndata_network { link_depth: 0 }\n", 0644);
   ExpectRefusal({"run", "--machine", machine.path(), "@probe"},
-                machine.path() + ":2: data_network.link_depth is 0; expected 1 to 1024");
+                machine.path() + ":2: data_network.link_depth is 0; expected a power of two from 1 to 1024");
   const TemporaryFile typo("nodes: 8\nlinks: 3\n", 0644);
   ExpectRefusal({"machine", "--check", typo.path()}, typo.path() + ":2:");
 }

@@ -24,7 +24,7 @@ TEST(ParseMachine, TakesEveryField) {
   const auto spec = ParseMachine("m", R"(
     nodes: 100 control_processors: 2 io_channels: 3 seed: 18446744073709551615
     network_interface { words_max: 18 data_fifo_depth: 64 }
-    data_network { parents_per_level: [1, 2, 3] link_depth: 5 }
+    data_network { parents_per_level: [1, 2, 3] link_depth: 4 }
     control_network { combine_depth: 16 broadcast_depth: 32 })");
   ASSERT_TRUE(spec.ok()) << spec.status();
   EXPECT_EQ(spec->nodes, 100u);
@@ -34,7 +34,7 @@ TEST(ParseMachine, TakesEveryField) {
   EXPECT_EQ(spec->words_max, 18u);
   EXPECT_EQ(spec->data_fifo_depth, 64u);
   EXPECT_THAT(spec->parents_per_level, ElementsAre(1, 2, 3));
-  EXPECT_EQ(spec->link_depth, 5u);
+  EXPECT_EQ(spec->link_depth, 4u);
   EXPECT_EQ(spec->combine_depth, 16u);
   EXPECT_EQ(spec->broadcast_depth, 32u);
 }
