@@ -22,6 +22,12 @@ constexpr size_t kErrorsMax = 16;
 
 const char* HalfName(int half) { return half == VCM5_LEFT ? "left" : "right"; }
 
+std::string PortName(const ChipPlace& place, unsigned port) {
+  const bool up = port >= kChildren;
+  return absl::StrCat("level ", place.level, " node ", place.node, " chip ", place.index,
+                      up ? " parent link " : " child link ", up ? port - kChildren : port);
+}
+
 class DataAgent final : public Agent, private LinkReceiver {
  public:
   explicit DataAgent(DataAgentOptions options);
@@ -66,6 +72,7 @@ class DataAgent final : public Agent, private LinkReceiver {
   void OnPacket(uint32_t wire, const DataPacket& packet, unsigned length) override;
   void OnCredit(uint32_t wire, uint32_t packets) override;
   void ReportPeer(const char* what);
+  void ReportChips();
 
   const int half_;
   const uint32_t part_;
@@ -197,6 +204,7 @@ unsigned DataAgent::DoWork() {
     ++work;
   });
   Publish();
+  if (__builtin_expect(!region_.faults().empty(), 0)) ReportChips();
   for (size_t i = 0; i < links_.size(); ++i) {
     if (links_[i] != nullptr && !link_failed_[i]) links_[i]->Flush();
   }
@@ -292,6 +300,20 @@ void DataAgent::ReportPeer(const char* what) {
   AddError(region_.first_leaf(), absl::StrCat("data daemon ", receiving_from_, " ", what));
 }
 
+// A message that a chip had to drop is lost: the job must not go on as if nothing was.
+void DataAgent::ReportChips() {
+  for (const RegionFault& fault : region_.faults()) {
+    const ChipPlace place = tree_.place(fault.chip);
+    const uint32_t below = place.node << (2 * place.level);
+    AddError(std::max(below, region_.first_leaf()),
+             absl::StrCat("the ", HalfName(half_), " data network lost a message ",
+                          fault.fault == RouterChipFault::kCrc ? "that was damaged"
+                                                               : "with an impossible route",
+                          ", found at ", PortName(place, fault.port)));
+  }
+  region_.ClearFaults();
+}
+
 void DataAgent::ReportFault(Leaf& leaf) {
   const DataPortReport report = leaf.port.TakeReport();
   const char* half = HalfName(half_);
@@ -341,10 +363,8 @@ std::vector<FabricStat> DataAgent::Stats() const {
     for (unsigned port = 0; port < kChipPorts; ++port) {
       hops += chip.out[port];
       if (chip.out[port] == 0) continue;
-      const bool up = port >= kChildren;
-      stats.push_back({absl::StrCat(half, ": level ", place.level, " node ", place.node, " chip ",
-                                    place.index, up ? " parent link " : " child link ",
-                                    up ? port - kChildren : port, up ? ", up" : ", down"),
+      stats.push_back({absl::StrCat(half, ": ", PortName(place, port),
+                                    port >= kChildren ? ", up" : ", down"),
                        chip.out[port], true});
     }
     stalled_up += chip.stalled_up;

@@ -86,6 +86,7 @@ Region::Region(const FatTree& tree, const RegionOptions& options)
   }
   active_.assign((chips_.size() + 63) / 64, 0);
   departures_.reserve(kDeparturesMax);
+  faults_.reserve(kFaultsMax);
   departure_units_.resize(size_t{kDeparturesMax} * slot_units_);
 }
 
@@ -137,7 +138,14 @@ unsigned Region::RunChip(uint32_t index) {
         // A leaf's NI sees the space itself (InjectSpace).
       });
   if (moved != 0 && chip.occupied()) Activate(index);
+  if (__builtin_expect(chip.has_fault(), 0)) TakeFault(index);
   return moved;
+}
+
+void Region::TakeFault(uint32_t index) {
+  unsigned port;
+  const RouterChipFault fault = chips_[index].TakeFault(&port);
+  if (faults_.size() < kFaultsMax) faults_.push_back({fault, chip_ids_[index], port});
 }
 
 unsigned Region::Run() {

@@ -38,6 +38,13 @@ struct Departure {
   static constexpr uint32_t kWireBit = 0x80000000u;
 };
 
+// A packet that a chip found bad and dropped.
+struct RegionFault {
+  RouterChipFault fault;
+  ChipId chip;
+  unsigned port;  // by which it came
+};
+
 // A wire that crosses between two parts: both ends by chip and port.
 struct CutWire {
   ChipId child_chip;
@@ -107,6 +114,10 @@ class Region {
     wires_with_credit_.clear();
   }
 
+  // Faults since they were last cleared; the first few of many (chips count all of them).
+  std::span<const RegionFault> faults() const { return faults_; }
+  void ClearFaults() { faults_.clear(); }
+
   bool Idle() const;  // no packet in any chip and none departing
 
   uint32_t first_leaf() const { return first_leaf_; }
@@ -123,6 +134,7 @@ class Region {
   static constexpr uint32_t kNowhere = 0xffffffffu;
   static constexpr unsigned kDeparturesMax = 512;
   static constexpr unsigned kSweepsMax = 8;
+  static constexpr unsigned kFaultsMax = 16;
 
   struct Port {
     uint32_t chip;  // local index
@@ -138,6 +150,7 @@ class Region {
 
   void Activate(uint32_t chip) { active_[chip / 64] |= uint64_t{1} << (chip % 64); }
   unsigned RunChip(uint32_t chip);
+  void TakeFault(uint32_t chip);
 
   const FatTree tree_;
   uint32_t depth_;
@@ -155,6 +168,7 @@ class Region {
   std::vector<PacketUnit> departure_units_;
   std::vector<uint32_t> wire_credit_due_;
   std::vector<uint32_t> wires_with_credit_;
+  std::vector<RegionFault> faults_;
 };
 
 }  // namespace vcm5

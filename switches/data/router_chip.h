@@ -18,6 +18,7 @@
 
 #include <bit>
 #include <cstdint>
+#include <utility>
 
 #include "netif/wire/data_packet.h"
 #include "runtime/base/check.h"
@@ -33,6 +34,13 @@ struct RouterChipStats {
   uint64_t stalled_down;     // because its child link was not free
   uint64_t crc_errors;       // primary errors (DN4)
   uint64_t misrouted;        // instructions that this chip cannot follow
+};
+
+// What a chip found wrong with a packet that it then dropped.
+enum class RouterChipFault : uint8_t {
+  kNone,
+  kCrc,        // damaged on the link that it came by, or in the chip before
+  kMisrouted,  // instructions that this chip cannot follow
 };
 
 class RouterChip {
@@ -90,6 +98,13 @@ class RouterChip {
   // There are packets in the input buffers.
   bool occupied() const { return occupied_ != 0; }
 
+  // The first fault since the last call, and the port by which the packet came.
+  bool has_fault() const { return fault_ != RouterChipFault::kNone; }
+  RouterChipFault TakeFault(unsigned* port) {
+    *port = fault_port_;
+    return std::exchange(fault_, RouterChipFault::kNone);
+  }
+
   RouterChipStats stats() const;
   void CheckInvariants() const;
 
@@ -113,6 +128,12 @@ class RouterChip {
     return static_cast<unsigned>(std::countr_zero(after != 0 ? after : waiting)) == in;
   }
 
+  void NoteFault(RouterChipFault fault, unsigned port) {
+    if (has_fault()) return;
+    fault_ = fault;
+    fault_port_ = static_cast<uint8_t>(port);
+  }
+
   PacketUnit* slots_;
   uint32_t depth_;
   uint32_t slot_units_;
@@ -120,6 +141,8 @@ class RouterChip {
   uint8_t open_ = 0;       // outputs with credit
   uint8_t linked_ = 0;     // outputs that have a link
   uint8_t first_ = 0;      // input looked at first
+  RouterChipFault fault_ = RouterChipFault::kNone;
+  uint8_t fault_port_ = 0;
   uint8_t waiting_[kChildren + 1] = {};      // inputs whose head waits for a child port, or to climb
   uint8_t last_served_[kChildren + 1] = {};  // after having waited
   UpRouting up_routing_;
@@ -172,8 +195,10 @@ unsigned RouterChip::Route(unsigned budget, Sink&& sink, Freed&& freed) {
       const bool sound = length - 1 < (slot_units_ * 32 - 12) / 4 && DataPacketCrcGood(*packet);
       if (!sound) {
         crc_errors_++;
+        NoteFault(RouterChipFault::kCrc, in);
       } else if (candidates == 0 || (climbs && in >= kChildren)) {
         misrouted_++;
+        NoteFault(RouterChipFault::kMisrouted, in);
       } else {
         unsigned out;
         uint64_t next;

@@ -47,6 +47,23 @@ std::string ReadFile(const std::string& path) {
   return text.str();
 }
 
+// What /proc lists as children of a process with one thread.
+std::vector<pid_t> ChildrenOf(pid_t pid) {
+  const std::string id = std::to_string(pid);
+  std::stringstream list(ReadFile("/proc/" + id + "/task/" + id + "/children"));
+  std::vector<pid_t> children;
+  pid_t child;
+  while (list >> child) children.push_back(child);
+  return children;
+}
+
+void KillOwnChildren() {
+  for (const pid_t child : ChildrenOf(getpid())) {
+    kill(child, SIGKILL);
+    waitpid(child, nullptr, 0);
+  }
+}
+
 void Take(int* fd, std::string* text) {
   char buffer[16 << 10];
   const ssize_t got = read(*fd, buffer, sizeof buffer);
@@ -151,15 +168,10 @@ bool JobProcess::WaitForText(const std::string& text) {
 }
 
 std::vector<pid_t> JobProcess::Children(const std::string& name) const {
-  const std::string id = std::to_string(pid_);
-  std::stringstream list(ReadFile("/proc/" + id + "/task/" + id + "/children"));
-  std::vector<pid_t> children;
-  pid_t child;
-  while (list >> child) {
-    if (ReadFile("/proc/" + std::to_string(child) + "/comm").rfind(name, 0) == 0) {
-      children.push_back(child);
-    }
-  }
+  std::vector<pid_t> children = ChildrenOf(pid_);
+  std::erase_if(children, [&](pid_t child) {
+    return ReadFile("/proc/" + std::to_string(child) + "/comm").rfind(name, 0) != 0;
+  });
   return children;
 }
 
@@ -196,6 +208,7 @@ bool JobProcess::WaitForOrphans(Clock::time_point deadline) {
     const timespec wait{left / 1000, (left % 1000) * 1000000L};
     if (sigtimedwait(&child, nullptr, &wait) < 0 && errno == EAGAIN && Clock::now() >= deadline) {
       ADD_FAILURE() << "processes are left behind";
+      KillOwnChildren();  // the next test shall not find them
       return false;
     }
   }

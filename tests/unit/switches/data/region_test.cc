@@ -55,6 +55,24 @@ TEST(Region, DeliversWithinTheCreditOfTheLeaf) {
   EXPECT_THAT(region.departures(), SizeIs(1));
 }
 
+TEST(Region, NamesTheChipAndPortWhereABadPacketWasDropped) {
+  const FatTree tree(64, {2, 2, 4});
+  Region region(tree, Part(0, 1));
+  Inject(region, 3, 60, 77);
+  DataPacket damaged = MakePacket(FatTree::Route(6, 7), 7, 5, 0, 78);
+  damaged.words[2] ^= 1;
+  CopyPacket(region.InjectSlot(6), &damaged, 5);
+  region.Inject(6);
+  region.Run();
+  EXPECT_THAT(region.departures(), SizeIs(1)) << "the good one";
+  ASSERT_THAT(region.faults(), SizeIs(1));
+  EXPECT_EQ(region.faults()[0].fault, RouterChipFault::kCrc);
+  EXPECT_EQ(region.faults()[0].chip, tree.chip(1, 1, 0));
+  EXPECT_EQ(region.faults()[0].port, 2u);
+  region.ClearFaults();
+  EXPECT_TRUE(region.faults().empty());
+}
+
 TEST(Region, SpaceToInjectShrinksAndComesBack) {
   const FatTree tree(4, {2});
   Region region(tree, Part(0, 1));

@@ -56,6 +56,11 @@ TEST(RouterChipErrors, CountsAndDropsACorruptedPacket) {
   EXPECT_EQ(rig.chip().stats().crc_errors, 1u);
   EXPECT_THAT(rig.freed(), ElementsAre(Pair(0, 1)));
   EXPECT_EQ(rig.chip().Credit(1), kDepth) << "nothing was sent";
+  unsigned port = 99;
+  ASSERT_TRUE(rig.chip().has_fault());
+  EXPECT_EQ(rig.chip().TakeFault(&port), RouterChipFault::kCrc);
+  EXPECT_EQ(port, 0u);
+  EXPECT_FALSE(rig.chip().has_fault());
 }
 
 TEST(RouterChipErrors, FindsAnyBitThatFlips) {
