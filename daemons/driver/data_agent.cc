@@ -7,6 +7,7 @@
 #include <utility>
 
 #include "absl/strings/str_cat.h"
+#include "daemons/driver/data_reports.h"
 #include "daemons/driver/node_memory.h"
 #include "daemons/driver/node_wake.h"
 #include "netif/ni/data_port.h"
@@ -19,14 +20,6 @@ namespace vcm5 {
 namespace {
 
 constexpr size_t kErrorsMax = 16;
-
-const char* HalfName(int half) { return half == VCM5_LEFT ? "left" : "right"; }
-
-std::string PortName(const ChipPlace& place, unsigned port) {
-  const bool up = port >= kChildren;
-  return absl::StrCat("level ", place.level, " node ", place.node, " chip ", place.index,
-                      up ? " parent link " : " child link ", up ? port - kChildren : port);
-}
 
 class DataAgent final : public Agent, private LinkReceiver {
  public:
@@ -304,49 +297,16 @@ void DataAgent::ReportPeer(const char* what) {
 void DataAgent::ReportChips() {
   for (const RegionFault& fault : region_.faults()) {
     const ChipPlace place = tree_.place(fault.chip);
-    const uint32_t below = place.node << (2 * place.level);
-    AddError(std::max(below, region_.first_leaf()),
-             absl::StrCat("the ", HalfName(half_), " data network lost a message ",
-                          fault.fault == RouterChipFault::kCrc ? "that was damaged"
-                                                               : "with an impossible route",
-                          ", found at ", PortName(place, fault.port)));
+    const uint32_t first_below = place.node << (2 * place.level);
+    AddError(std::max(first_below, region_.first_leaf()), DescribeFault(fault, tree_, half_));
   }
   region_.ClearFaults();
 }
 
 void DataAgent::ReportFault(Leaf& leaf) {
   const DataPortReport report = leaf.port.TakeReport();
-  const char* half = HalfName(half_);
-  const uint32_t self = leaf.port.self();
-  switch (report.fault) {
-    case DataPortFault::kNone:
-      break;
-    case DataPortFault::kBadDestination:
-      AddError(self, absl::StrCat("sent a message on the ", half, " data network to node ",
-                                  report.value, ", which is outside the partition (0 to ",
-                                  routes_.size() - 1, ")"));
-      break;
-    case DataPortFault::kBadTag:
-      AddError(self, absl::StrCat("sent a message on the ", half, " data network with tag ",
-                                  report.value, "; programs may use 0 to ", kFirstSystemTag - 1));
-      break;
-    case DataPortFault::kBadLength:
-      AddError(self, absl::StrCat("sent a message of ", report.value, " words on the ", half,
-                                  " data network; this machine's longest has ",
-                                  words_max_));
-      break;
-    case DataPortFault::kBadPosition:
-      AddError(self, absl::StrCat("overwrote the FIFO positions of its ", half,
-                                  " data-network port; the port is closed"));
-      break;
-    case DataPortFault::kBadCrc:
-      AddError(self, absl::StrCat("the ", half, " data network delivered a corrupted message"));
-      break;
-    case DataPortFault::kMisdelivered:
-      AddError(self, absl::StrCat("the ", half, " data network delivered a message for address ",
-                                  report.value));
-      break;
-  }
+  if (report.fault == DataPortFault::kNone) return;
+  AddError(leaf.port.self(), DescribeFault(report, half_, routes_.size(), words_max_));
 }
 
 void DataAgent::AddError(uint32_t physical, std::string message) {
@@ -356,31 +316,11 @@ void DataAgent::AddError(uint32_t physical, std::string message) {
 std::vector<FabricStat> DataAgent::Stats() const {
   const std::string half = HalfName(half_);
   std::vector<FabricStat> stats;
-  uint64_t hops = 0, stalled_up = 0, stalled_down = 0, crc = 0, misrouted = 0;
-  for (uint32_t i = 0; i < region_.chips(); ++i) {
-    const RouterChipStats chip = region_.chip(i).stats();
-    const ChipPlace place = tree_.place(region_.chip_id(i));
-    for (unsigned port = 0; port < kChipPorts; ++port) {
-      hops += chip.out[port];
-      if (chip.out[port] == 0) continue;
-      stats.push_back({absl::StrCat(half, ": ", PortName(place, port),
-                                    port >= kChildren ? ", up" : ", down"),
-                       chip.out[port], true});
-    }
-    stalled_up += chip.stalled_up;
-    stalled_down += chip.stalled_down;
-    crc += chip.crc_errors;
-    misrouted += chip.misrouted;
-  }
   stats.push_back({half + ": messages injected", taken_});
   stats.push_back({half + ": messages delivered", delivered_});
   stats.push_back({half + ": messages that nobody could take", dropped_});
-  stats.push_back({half + ": hops between chips", hops});
-  stats.push_back({half + ": stalls, all parent links busy", stalled_up});
-  stats.push_back({half + ": stalls, child link busy", stalled_down});
-  stats.push_back({half + ": deliveries that found the node behind", delivery_waits_});
-  stats.push_back({half + ": CRC errors", crc});
-  stats.push_back({half + ": packets with impossible routes", misrouted});
+  stats.push_back({half + ": deliveries that found earlier ones unread", delivery_waits_});
+  AppendRegionStats(region_, half_, &stats);
   return stats;
 }
 
@@ -406,10 +346,7 @@ std::vector<std::string> DataAgent::Waiting() const {
                                    " data network has not taken"));
     }
   }
-  uint64_t held = 0;
-  for (uint32_t i = 0; i < region_.chips(); ++i) {
-    for (unsigned port = 0; port < kChipPorts; ++port) held += region_.chip(i).Waiting(port);
-  }
+  const uint64_t held = MessagesHeld(region_);
   if (held != 0) {
     lines.push_back(absl::StrCat(held, " messages wait in the router chips of the ",
                                  HalfName(half_), " data network"));
