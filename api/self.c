@@ -137,8 +137,8 @@ bool vcm5_ni_set_abstain(int fifo, bool abstain) {
 
 uint32_t vcm5_ni_set_interrupt_mask(uint32_t mask) {
   struct vcm5_port *port = vcm5_ni_port();
-  const uint32_t before = vcm5_load_relaxed(&port->page->node_wait.interrupt_mask);
-  vcm5_store_relaxed(&port->page->node_wait.interrupt_mask, mask & 0xffffu);
+  const uint32_t before = vcm5_load_relaxed(&port->page->node_data.interrupt_mask);
+  vcm5_store_relaxed(&port->page->node_data.interrupt_mask, mask & 0xffffu);
   return before;
 }
 

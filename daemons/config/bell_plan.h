@@ -2,7 +2,7 @@
 // tells peers; the daemon derives the same ones.
 //
 //   data daemon     [leaves of its part, left] [the same, right] [parts: the peers' links] [launcher]
-//   control daemon  [nodes of the partition]                                               [launcher]
+//   control daemon  [nodes of the partition, VCM5_CONTROL_FIFOS each]                      [launcher]
 //
 // Each group begins at a multiple of 8, for Doorbell::Take.
 #ifndef VCM5_DAEMONS_CONFIG_BELL_PLAN_H_
@@ -10,6 +10,7 @@
 
 #include <cstdint>
 
+#include "netif/shm/ni_page.h"
 #include "switches/topology/fat_tree.h"
 
 namespace vcm5 {
@@ -33,7 +34,7 @@ class BellPlan {
   static BellPlan ForControlDaemon(uint32_t partition_size) {
     BellPlan plan;
     plan.leaves_ = partition_size;
-    plan.others_ = RoundUp(partition_size);
+    plan.others_ = RoundUp(VCM5_CONTROL_FIFOS * partition_size);
     plan.launcher_ = plan.others_;
     return plan;
   }

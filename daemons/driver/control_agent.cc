@@ -29,23 +29,36 @@ class ControlAgent final : public Agent {
 
  private:
   static constexpr size_t kErrorsMax = 16;
-  static constexpr unsigned kRoundsMax = 64;     // of network and ports in one DoWork
-  static constexpr unsigned kResampleEvery = 64; // calls of DoWork without a bell
+  static constexpr unsigned kRoundsMax = 64;  // of polling again in one DoWork
+  static constexpr unsigned kLookEvery = 64;  // busy calls of DoWork between two looks unasked
+  static constexpr unsigned kRouterDone = 1u << VCM5_FIFO_ROUTER_DONE;
 
+  // Beside the port of a leaf.
   struct Leaf {
-    ControlPort port;
     vcm5_ni_page* page;
-    bool queued = false;   // in to_poll_
-    bool touched = false;  // in touched_
-    bool held = false;     // in held_
+    uint8_t queued = 0;     // FIFOs for which it is in to_poll_
+    bool touched = false;   // in touched_
+    bool held = false;      // in held_
+    bool awaiting = false;  // in awaiting_
     bool reported = false;
   };
 
-  void Queue(uint32_t leaf) {
-    if (!std::exchange(leaves_[leaf].queued, true)) to_poll_.push_back(leaf);
+  void Queue(uint32_t leaf, unsigned fifos) {
+    if (leaves_[leaf].queued == 0) to_poll_.push_back(leaf);
+    leaves_[leaf].queued |= static_cast<uint8_t>(fifos);
   }
-  unsigned PollPorts(bool resample);
-  unsigned RunNetwork();
+  void Touch(uint32_t leaf) {
+    if (!std::exchange(leaves_[leaf].touched, true)) touched_.push_back(leaf);
+  }
+  unsigned Poll(uint32_t leaf, unsigned fifos, bool resample);
+  void Send(uint32_t leaf, const ControlPacket& packet) {
+    network_.FollowPacket(leaf, packet);
+    if (__builtin_expect(network_.HasWork() || !network_.departures().empty(), 0)) Deliver();
+  }
+  unsigned LookUnasked();
+  unsigned Resample();
+  void Deliver();
+  void NoteNeeds(uint32_t leaf);
   void Report(uint32_t leaf);
   void ReportEvents();
   void AddError(uint32_t leaf, std::string message) {
@@ -55,12 +68,14 @@ class ControlAgent final : public Agent {
   const std::vector<uint32_t> members_;
   Doorbell doorbell_;
   ControlNetwork network_;
+  std::vector<ControlPort> ports_;
   std::vector<Leaf> leaves_;
-  std::vector<uint32_t> to_poll_;
-  std::vector<uint32_t> polling_;  // to_poll_ of the round being done
-  std::vector<uint32_t> held_;     // leaves whose router-done waits for another count
-  std::vector<uint32_t> touched_;  // leaves whose program may have been waiting for what came
-  unsigned calls_without_bell_ = 0;
+  std::vector<uint32_t> to_poll_;   // leaves to look at again, since a packet came for them
+  std::vector<uint32_t> polling_;   // to_poll_ of the round being done
+  std::vector<uint32_t> held_;      // leaves whose router-done waits for another count
+  std::vector<uint32_t> awaiting_;  // leaves whose program may read without ringing
+  std::vector<uint32_t> touched_;   // leaves whose program may have been waiting for what came
+  unsigned calls_without_look_ = 0;
   std::vector<FabricError> errors_;
 };
 
@@ -78,34 +93,44 @@ ControlAgent::ControlAgent(ControlAgentOptions options)
   ControlPort::Options port;
   port.geometry = GeometryOf(options.spec);
   port.window = NetworkOptions(options.spec).node.depth;
-  leaves_.reserve(options.pages.size());
+  ports_.reserve(options.pages.size());
   for (vcm5_ni_page* page : options.pages) {
-    leaves_.push_back({ControlPort(page, port), page});
+    ports_.emplace_back(page, port);
+    leaves_.push_back({page});
   }
-  to_poll_.reserve(leaves_.size());
-  polling_.reserve(leaves_.size());
-  held_.reserve(leaves_.size());
-  touched_.reserve(leaves_.size());
+  for (auto* list : {&to_poll_, &polling_, &held_, &awaiting_, &touched_}) {
+    list->reserve(leaves_.size());
+  }
 }
 
 unsigned ControlAgent::DoWork() {
-  const unsigned rung = doorbell_.Take(0, static_cast<uint32_t>(leaves_.size()),
-                                       [&](uint32_t leaf) { Queue(leaf); });
-  // A failed router-done counts again when a node has something new to say, and now and then.
-  bool resample = rung != 0;
-  if (!held_.empty() && !resample && ++calls_without_bell_ >= kResampleEvery) resample = true;
-  if (resample) {
-    calls_without_bell_ = 0;
-    for (const uint32_t leaf : held_) {
-      leaves_[leaf].held = false;
-      Queue(leaf);
-    }
-    held_.clear();
+  unsigned made = 0;
+  bool resample = false;  // a node with a router-done under way has something new to say
+  const unsigned rung = doorbell_.Take(
+      0, VCM5_CONTROL_FIFOS * static_cast<uint32_t>(leaves_.size()), [&](uint32_t bell) {
+        const unsigned fifo = bell % VCM5_CONTROL_FIFOS;
+        resample |= fifo == VCM5_FIFO_ROUTER_DONE;
+        const uint32_t leaf = bell / VCM5_CONTROL_FIFOS;
+        if (ControlPacket packet; ports_[leaf].PollWord(fifo, &packet)) {
+          Send(leaf, packet);
+          Touch(leaf);
+          ++made;
+        } else {
+          made += Poll(leaf, 1u << fifo, false);
+        }
+      });
+  const bool look = rung == 0 || ++calls_without_look_ == kLookEvery;
+  if (__builtin_expect(look, 0)) {
+    calls_without_look_ = 0;
+    made += LookUnasked();
   }
-  unsigned work = rung;
+  if (__builtin_expect((resample || look) && !held_.empty(), 0)) made += Resample();
   for (unsigned round = 0; round < kRoundsMax && !to_poll_.empty(); ++round) {
-    work += PollPorts(resample && round == 0);
-    work += RunNetwork();
+    polling_.swap(to_poll_);
+    for (const uint32_t leaf : polling_) {
+      made += Poll(leaf, std::exchange(leaves_[leaf].queued, uint8_t{0}), false);
+    }
+    polling_.clear();
   }
   if (!touched_.empty()) {
     NodeWake wake;
@@ -115,58 +140,76 @@ unsigned ControlAgent::DoWork() {
     }
     touched_.clear();
   }
-  ReportEvents();
-  return work;
+  if (__builtin_expect(!network_.events().empty(), 0)) ReportEvents();
+  return rung + made;
 }
 
-unsigned ControlAgent::PollPorts(bool resample) {
+// Looks at some FIFOs of a leaf and takes what they make through the network. Returns packets made.
+unsigned ControlAgent::Poll(uint32_t leaf, unsigned fifos, bool resample) {
+  std::array<ControlPacket, 64> packets;
+  ControlPort& port = ports_[leaf];
+  const unsigned count = port.Poll(fifos, resample, packets);
+  if (__builtin_expect(port.failed(), 0)) Report(leaf);
+  if (__builtin_expect(port.TookNeeds(), 0)) NoteNeeds(leaf);
+  if (count == 0) return 0;
+  Touch(leaf);  // its outgoing FIFO has room again
+  for (unsigned i = 0; i < count; ++i) Send(leaf, packets[i]);
+  return count;
+}
+
+// Gives the ports what the network has for them, until it has no more.
+void ControlAgent::Deliver() {
+  do {
+    network_.Run();
+    for (const ControlDeparture& departure : network_.departures()) {
+      ControlPort& port = ports_[departure.leaf];
+      port.Handle(departure.packet);
+      if (port.TookDelivery()) Touch(departure.leaf);
+      if (__builtin_expect(port.TookNeeds(), 0)) NoteNeeds(departure.leaf);
+    }
+    network_.ClearDepartures();
+  } while (network_.HasWork());
+}
+
+// Remembers when a port wants to be polled besides when its node rings.
+void ControlAgent::NoteNeeds(uint32_t leaf) {
+  const ControlPort& port = ports_[leaf];
+  if (port.WantsPoll()) Queue(leaf, port.wanted_fifos());
+  if (port.AwaitsResample() && !std::exchange(leaves_[leaf].held, true)) held_.push_back(leaf);
+  if (port.AwaitsProgram() && !std::exchange(leaves_[leaf].awaiting, true)) {
+    awaiting_.push_back(leaf);
+  }
+}
+
+// Looks whether programs have read what their ports wait for.
+unsigned ControlAgent::LookUnasked() {
   unsigned made = 0;
-  polling_.swap(to_poll_);
+  polling_.swap(awaiting_);
   for (const uint32_t leaf : polling_) {
-    leaves_[leaf].queued = false;
-    std::array<ControlPacket, 64> packets;
-    ControlPort& port = leaves_[leaf].port;
-    const unsigned count = port.Poll(resample, packets);
-    for (unsigned i = 0; i < count; ++i) {
-      if (network_.input_space() == 0) RunNetwork();
-      network_.HandlePacket(leaf, packets[i]);
-    }
-    made += count;
-    if (port.WantsPoll()) Queue(leaf);
-    if (__builtin_expect(port.failed(), 0)) Report(leaf);
-    if (count != 0 && !std::exchange(leaves_[leaf].touched, true)) {
-      touched_.push_back(leaf);  // its outgoing FIFO has room again
-    }
+    leaves_[leaf].awaiting = false;
+    made += Poll(leaf, ports_[leaf].awaited_fifos(), false);
+    NoteNeeds(leaf);
   }
   polling_.clear();
   return made;
 }
 
-unsigned ControlAgent::RunNetwork() {
-  unsigned handled = 0;
-  while (network_.HasWork()) {
-    network_.Run();
-    for (const ControlDeparture& departure : network_.departures()) {
-      Leaf& leaf = leaves_[departure.leaf];
-      leaf.port.Handle(departure.packet);
-      ++handled;
-      if (leaf.port.TookDelivery() && !std::exchange(leaf.touched, true)) {
-        touched_.push_back(departure.leaf);
-      }
-      if (leaf.port.WantsPoll()) Queue(departure.leaf);
-      if (leaf.port.AwaitsResample() && !std::exchange(leaf.held, true)) {
-        held_.push_back(departure.leaf);
-      }
-    }
-    network_.ClearDepartures();
+// Lets the leaves whose router-done found messages under way count again.
+unsigned ControlAgent::Resample() {
+  unsigned made = 0;
+  polling_.swap(held_);
+  for (const uint32_t leaf : polling_) {
+    leaves_[leaf].held = false;
+    made += Poll(leaf, kRouterDone, true);
   }
-  return handled;
+  polling_.clear();
+  return made;
 }
 
 void ControlAgent::Report(uint32_t leaf) {
   if (std::exchange(leaves_[leaf].reported, true)) return;
   AddError(leaf, absl::StrCat("overwrote its control-network FIFOs (",
-                              ControlPortErrorName(leaves_[leaf].port.error()),
+                              ControlPortErrorName(ports_[leaf].error()),
                               "); the port is closed"));
 }
 
@@ -195,10 +238,10 @@ std::vector<FabricStat> ControlAgent::Stats() const {
   stats.push_back({"control: stalls, sibling's word not there", network.sibling_waits});
   uint64_t window = 0;
   uint64_t unread = 0;
-  for (const Leaf& leaf : leaves_) {
+  for (const ControlPort& port : ports_) {
     for (unsigned fifo = 0; fifo < VCM5_CONTROL_FIFOS; ++fifo) {
-      window += leaf.port.stats(fifo).stalls_window;
-      unread += leaf.port.stats(fifo).stalls_unread;
+      window += port.stats(fifo).stalls_window;
+      unread += port.stats(fifo).stalls_unread;
     }
   }
   stats.push_back({"control: stalls, window used up", window});
@@ -213,11 +256,11 @@ std::vector<std::string> ControlAgent::Waiting() const {
   std::vector<std::string> lines;
   for (const unsigned fifo : {VCM5_FIFO_SYNC_OR, VCM5_FIFO_COMBINE, VCM5_FIFO_ROUTER_DONE}) {
     uint64_t most = 0;
-    for (const Leaf& leaf : leaves_) most = std::max(most, leaf.port.stats(fifo).sent);
+    for (const ControlPort& port : ports_) most = std::max(most, port.stats(fifo).sent);
     std::vector<uint32_t> waiting;
     std::vector<uint32_t> missing;
     for (uint32_t i = 0; i < leaves_.size(); ++i) {
-      const ControlFifoStats& stats = leaves_[i].port.stats(fifo);
+      const ControlFifoStats& stats = ports_[i].stats(fifo);
       if (stats.sent > stats.delivered) waiting.push_back(i);
       if (stats.sent < most) missing.push_back(i);
     }

@@ -19,7 +19,7 @@ struct ControlAgentOptions {
   // NI memory of the partition's members, in scan order (by relative address). None is null.
   std::vector<vcm5_ni_page*> pages;
   std::vector<uint32_t> members;  // physical address of each, for reports
-  // Bell r of `doorbell` is that of relative address r.
+  // Bell VCM5_CONTROL_FIFOS * r + f of `doorbell` is that of FIFO f at relative address r.
   Doorbell doorbell;
 };
 

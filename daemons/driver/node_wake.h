@@ -1,4 +1,4 @@
-// Waking nodes that sleep on their NI's wait word (node_wait.waiting in netif/shm/ni_page.h).
+// Waking nodes that sleep on their NI's wait word (node_control.waiting in netif/shm/ni_page.h).
 #ifndef VCM5_DAEMONS_DRIVER_NODE_WAKE_H_
 #define VCM5_DAEMONS_DRIVER_NODE_WAKE_H_
 
@@ -17,7 +17,7 @@ namespace vcm5 {
 // before it sleeps, so either it sees the positions or we see it waiting.
 class NodeWake {
  public:
-  // Values of node_wait.waiting.
+  // Values of node_control.waiting.
   static constexpr uint32_t kAwake = 0;
   static constexpr uint32_t kAsleep = 1;  // on a futex
   static constexpr uint32_t kParked = 2;  // a fiber whose scheduler looks at the word
@@ -25,11 +25,11 @@ class NodeWake {
   NodeWake() { Fence(); }
 
   void IfWaiting(vcm5_ni_page* page) {
-    const uint32_t waiting = vcm5_load_relaxed(&page->node_wait.waiting);
+    const uint32_t waiting = vcm5_load_relaxed(&page->node_control.waiting);
     if (__builtin_expect(waiting == kAwake, 1)) return;
-    vcm5_store_relaxed(&page->node_wait.waiting, kAwake);
+    vcm5_store_relaxed(&page->node_control.waiting, kAwake);
     if (waiting == kAsleep) {
-      syscall(SYS_futex, &page->node_wait.waiting, FUTEX_WAKE, INT_MAX, nullptr, nullptr, 0);
+      syscall(SYS_futex, &page->node_control.waiting, FUTEX_WAKE, INT_MAX, nullptr, nullptr, 0);
     }
   }
 

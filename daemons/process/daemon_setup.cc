@@ -15,6 +15,8 @@
 namespace vcm5 {
 namespace {
 
+constexpr uint32_t kBellsMax = (VCM5_CONTROL_FIFOS + 1) * kLeavesMax;  // of any BellPlan
+
 absl::Status Malformed(const char* what) {
   return absl::InvalidArgumentError(absl::StrCat("the launcher's configuration is malformed: ", what));
 }
@@ -45,7 +47,7 @@ class SetupReceiver {
       return Malformed("part of the data network");
     }
     if (message.link_kind() > static_cast<uint32_t>(LinkKind::kUnix)) return Malformed("link kind");
-    if (message.bells() > 4 * kLeavesMax) return Malformed("bells");
+    if (message.bells() > kBellsMax) return Malformed("bells");
     setup_.partition_size = message.partition_size();
     setup_.part = message.part();
     setup_.parts = message.parts();
@@ -103,7 +105,7 @@ class SetupReceiver {
         return absl::OkStatus();
       case config::Descriptor::PEER_DOORBELL: {
         if (what.index() >= setup_.parts || what.bell() >= what.bells() ||
-            what.bells() > 4 * kLeavesMax) {
+            what.bells() > kBellsMax) {
           return out_of_range();
         }
         absl::StatusOr<SharedMemory> memory = AttachDoorbell(fd, what.bells());

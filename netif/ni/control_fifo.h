@@ -9,6 +9,7 @@
 
 #include <algorithm>
 #include <cstdint>
+#include <vector>
 
 #include "netif/ni/ni_geometry.h"
 #include "netif/shm/atomic_words.h"
@@ -44,11 +45,12 @@ struct ControlFifoStats {
   uint64_t stalls_unread = 0;  // polls that found no room for a result
 };
 
-class ControlFifo {
+class alignas(64) ControlFifo {
  public:
   static constexpr uint32_t kFraming = VCM5_ENTRY_FIRST | VCM5_ENTRY_LAST;
 
-  ControlFifo(vcm5_ni_page* page, unsigned fifo, const NiGeometry& geometry);
+  // `window`: words of operations that may be in flight.
+  ControlFifo(vcm5_ni_page* page, unsigned fifo, const NiGeometry& geometry, uint32_t window);
 
   // ---- outgoing ----
 
@@ -56,7 +58,7 @@ class ControlFifo {
   // there are more than there can be.
   bool Look(ControlPortError* error) {
     // SYNC control_out_tail: pairs with the release in vcm5_port_control_publish().
-    tail_ = vcm5_load_acquire(out_tail_);
+    tail_ = vcm5_load_acquire(&by_program_->out_tail[fifo_]);
     if (__builtin_expect(tail_ == taken_, 1)) return false;
     if (__builtin_expect(tail_ - taken_ <= depth_, 1)) return true;
     *error = ControlPortError::kOutgoingTail;
@@ -64,7 +66,8 @@ class ControlFifo {
     return false;
   }
   // Entries seen and not taken.
-  bool HasEntries() const { return taken_ != tail_; }
+  uint32_t entries() const { return tail_ - taken_; }
+  bool HasEntries() const { return entries() != 0; }
 
   // A copy of the next entry; HasEntries().
   ControlEntry Copy() const {
@@ -73,15 +76,26 @@ class ControlFifo {
   }
 
   // Whether `entry` begins or continues a message as it must.
-  ControlPortError Validate(const ControlEntry& entry) const;
+  ControlPortError Validate(const ControlEntry& entry) const {
+    if (__builtin_expect(Whole(entry) && entry.length() == 1 && !in_message(), 1)) {
+      return ValidateOperation(entry.control);
+    }
+    return ValidateLonger(entry);
+  }
+  bool IsOperationOfOneWord(const ControlEntry& entry) const {
+    return Whole(entry) && entry.length() == 1 && !in_message() &&
+           ValidateOperation(entry.control) == ControlPortError::kNone;
+  }
 
   // Moves past a valid entry of a message.
   void Take(const ControlEntry& entry) {
-    if (entry.first()) {
-      control_ = entry.control & ~kFraming;
-      words_left_ = entry.length();
+    if (!Whole(entry)) {
+      if (entry.first()) {
+        control_ = entry.control & ~kFraming;
+        words_left_ = static_cast<uint8_t>(entry.length());
+      }
+      --words_left_;
     }
-    --words_left_;
     ++taken_;
     ++stats_.sent;
   }
@@ -91,10 +105,8 @@ class ControlFifo {
 
   // Frees the slots of what was taken since the last call.
   void PublishTaken() {
-    if (taken_ == taken_told_) return;
-    taken_told_ = taken_;
     // SYNC control_out_head: pairs with the acquire in vcm5_port_control_space().
-    vcm5_store_release(out_head_, taken_);
+    vcm5_store_release(&to_program_->out_head[fifo_], taken_);
   }
 
   // ---- room for what comes ----
@@ -102,7 +114,7 @@ class ControlFifo {
   // Looks at how far the program has read. False if that cannot be.
   bool RefreshRead() {
     // SYNC control_in_head: pairs with the release in vcm5_port_control_receive_word().
-    const uint32_t read = vcm5_load_acquire(in_head_);
+    const uint32_t read = vcm5_load_acquire(&by_program_->in_head[fifo_]);
     if (published_ - read > published_ - read_) return false;
     read_ = read;
     return true;
@@ -111,6 +123,7 @@ class ControlFifo {
   bool HasRoom() const { return sent_ - read_ < depth_; }
   // Keeps room for a result.
   void KeepRoom() { ++sent_; }
+  bool WindowFull() const { return in_flight() >= window_; }
   // Results still to come.
   uint32_t in_flight() const { return sent_ - delivered_; }
   uint32_t unread() const { return delivered_ - read_; }
@@ -136,13 +149,18 @@ class ControlFifo {
     stats_.delivered += delivered_ - published_;
     published_ = delivered_;
     // SYNC control_in_tail: pairs with the acquire in vcm5_port_control_peek().
-    vcm5_store_release(in_tail_, published_);
+    vcm5_store_release(&to_program_->in_tail[fifo_], published_);
   }
 
-  // Slot numbers, for whoever keeps something beside each word in flight.
-  uint32_t next_sent() const { return sent_ & (depth_ - 1); }
-  uint32_t next_delivered() const { return delivered_ & (depth_ - 1); }
-  uint32_t unpublished_slot(uint32_t index) const { return (published_ + index) & (depth_ - 1); }
+  // ---- what is awaited: kept beside each word in flight, for the combine FIFO ----
+
+  // For the word for which room is kept next.
+  void Await(uint64_t awaited) { awaited_[sent_ & (depth_ - 1)] = awaited; }
+  // Of the word that comes next; of an unpublished word.
+  uint64_t awaited() const { return awaited_[delivered_ & (depth_ - 1)]; }
+  uint64_t unpublished_awaited(uint32_t index) const {
+    return awaited_[(published_ + index) & (depth_ - 1)];
+  }
 
   uint32_t depth() const { return depth_; }
   bool abstaining() const { return abstaining_; }
@@ -152,26 +170,46 @@ class ControlFifo {
   void CheckInvariants() const;
 
  private:
+  // A message of one word.
+  static bool Whole(const ControlEntry& entry) { return (entry.control & kFraming) == kFraming; }
+  ControlPortError ValidateLonger(const ControlEntry& entry) const;
+  ControlPortError ValidateOperation(uint32_t control) const;
+
+  // The cache line of every word.
   const vcm5_control_entry* out_;
   vcm5_control_entry* in_;
-  const uint32_t* out_tail_;  // in the page, as are the next three
-  const uint32_t* in_head_;
-  uint32_t* out_head_;
-  uint32_t* in_tail_;
-  unsigned fifo_;
+  const decltype(vcm5_ni_page::node_control)* by_program_;
+  decltype(vcm5_ni_page::control)* to_program_;
   uint32_t depth_;
   uint32_t tail_ = 0;        // entries pushed when last looked at
   uint32_t taken_ = 0;       // entries taken
-  uint32_t taken_told_ = 0;  // the same, as the program knows it
   uint32_t sent_ = 0;        // words for which room is kept, or that have come
   uint32_t delivered_ = 0;   // words written
   uint32_t published_ = 0;   // words that the program may read
   uint32_t read_ = 0;        // words that it had read when last looked at
-  uint32_t control_ = 0;     // of the message being taken, without first and last
-  uint32_t words_left_ = 0;  // of the message being taken
+  uint8_t words_left_ = 0;   // of the message being taken
   bool abstaining_ = false;
+  uint8_t fifo_;
+  // The others'.
   ControlFifoStats stats_;
+  uint32_t window_;
+  uint32_t control_ = 0;     // of the message being taken, without first and last
+  std::vector<uint64_t> awaited_;  // by slot; empty if there is no window
 };
+
+// The fields that say what a message wants of the network, at its first word.
+inline ControlPortError ControlFifo::ValidateOperation(uint32_t control) const {
+  constexpr uint32_t kLength = VCM5_ENTRY_LENGTH(0xff);
+  constexpr uint32_t kOperation = VCM5_ENTRY_SEGMENT | (7u << VCM5_ENTRY_COMBINER_SHIFT) |
+                                  (3u << VCM5_ENTRY_PATTERN_SHIFT);
+  const uint32_t fields = control & ~(kLength | kFraming);
+  if (fields == 0) return ControlPortError::kNone;
+  if (fifo_ != VCM5_FIFO_COMBINE || (fields & ~kOperation) != 0) return ControlPortError::kEntry;
+  return VCM5_ENTRY_COMBINER_OF(control) < VCM5_COMBINERS &&
+                 VCM5_ENTRY_PATTERN_OF(control) < VCM5_PATTERNS
+             ? ControlPortError::kNone
+             : ControlPortError::kOperation;
+}
 
 }  // namespace vcm5
 

@@ -6,6 +6,7 @@
 namespace vcm5 {
 namespace {
 
+using control_body::kAgreeMask;
 using control_body::kFirst;
 using control_body::kLast;
 
@@ -17,49 +18,44 @@ uint64_t FramingFlags(const ControlEntry& entry) {
   return (entry.first() ? kFirst : 0) | (entry.last() ? kLast : 0);
 }
 
-// This leaf's segment-start bit, which matters to scans only.
-bool StartsSegment(const ControlEntry& entry) {
-  return (entry.control & VCM5_ENTRY_SEGMENT) != 0 &&
-         VCM5_ENTRY_PATTERN_OF(entry.control) != VCM5_REDUCE;
-}
-
-// The packet of an entry of the combine FIFO or of the synchronous OR's.
-uint64_t BodyOf(unsigned fifo, const ControlEntry& entry) {
-  using namespace control_body;
-  if (fifo == VCM5_FIFO_SYNC_OR) {
-    return MakeCombine(CombineOperation::kSyncOr, Combiner::kOr, entry.word & 1, kFirst | kLast);
-  }
-  return MakeCombine(static_cast<CombineOperation>(VCM5_ENTRY_PATTERN_OF(entry.control)),
-                     static_cast<Combiner>(VCM5_ENTRY_COMBINER_OF(entry.control)), entry.word,
-                     FramingFlags(entry) | (StartsSegment(entry) ? kSegment : 0));
-}
+// Each word of the synchronous OR awaits the same.
+constexpr uint64_t kAwaitedSyncOr =
+    (control_body::MakeCombine(CombineOperation::kSyncOr, Combiner::kOr, 0, kFirst | kLast) &
+     kAgreeMask) |
+    VCM5_ENTRY_LENGTH(1) | ControlFifo::kFraming;
 
 }  // namespace
 
 ControlPort::ControlPort(vcm5_ni_page* page, const Options& options)
     : page_(page),
-      fifo_{ControlFifo(page, 0, options.geometry), ControlFifo(page, 1, options.geometry),
-            ControlFifo(page, 2, options.geometry), ControlFifo(page, 3, options.geometry)},
-      window_(options.geometry.control_depth[VCM5_FIFO_BROADCAST]) {
-  const auto prepare = [&](unsigned fifo, ControlStream stream) {
-    VCM5_CHECK(options.window[stream] > 0);
-    operations_[fifo] = {options.window[stream], std::vector<ControlEntry>(fifo_[fifo].depth())};
-  };
-  prepare(VCM5_FIFO_COMBINE, kStreamCombine);
-  prepare(VCM5_FIFO_SYNC_OR, kStreamSyncOr);
+      window_(options.geometry.control_depth[VCM5_FIFO_BROADCAST]),
+      fifo_{ControlFifo(page, VCM5_FIFO_COMBINE, options.geometry, options.window[kStreamCombine]),
+            ControlFifo(page, VCM5_FIFO_BROADCAST, options.geometry, 0),
+            ControlFifo(page, VCM5_FIFO_ROUTER_DONE, options.geometry, 0),
+            ControlFifo(page, VCM5_FIFO_SYNC_OR, options.geometry, options.window[kStreamSyncOr])} {
+  VCM5_CHECK(options.window[kStreamCombine] > 0 && options.window[kStreamSyncOr] > 0);
 }
 
 // ---- outgoing --------------------------------------------------------------------------------
 
-unsigned ControlPort::Poll(bool resample, std::span<ControlPacket> packets) {
-  Outgoing out{packets};
-  wants_poll_ = false;
-  awaits_room_ = false;
-  PollBroadcast(out);
-  PollAsyncOr(out);
-  PollStream(VCM5_FIFO_SYNC_OR, kStreamSyncOr, out);
-  PollStream(VCM5_FIFO_COMBINE, kStreamCombine, out);
-  PollRouterDone(resample, out);
+unsigned ControlPort::Poll(unsigned fifos, bool resample, std::span<ControlPacket> packets) {
+  if (wants_poll_ != 0) wants_poll_ &= static_cast<uint8_t>(~fifos);
+  if (awaits_room_ != 0) awaits_room_ &= static_cast<uint8_t>(~fifos);
+  unsigned count = 0;
+  if ((fifos & (1u << VCM5_FIFO_SYNC_OR)) != 0) {
+    count = PollStream(VCM5_FIFO_SYNC_OR, kStreamSyncOr, packets);
+  }
+  if ((fifos & (1u << VCM5_FIFO_COMBINE)) != 0) {
+    count += PollStream(VCM5_FIFO_COMBINE, kStreamCombine, packets.subspan(count));
+  }
+  constexpr unsigned kOthers = (1u << VCM5_FIFO_BROADCAST) | (1u << VCM5_FIFO_ROUTER_DONE);
+  if (__builtin_expect((fifos & kOthers) == 0, 1)) return count;
+  Outgoing out{packets, count};
+  if ((fifos & (1u << VCM5_FIFO_BROADCAST)) != 0) {
+    PollBroadcast(out);
+    PollAsyncOr(out);
+  }
+  if ((fifos & (1u << VCM5_FIFO_ROUTER_DONE)) != 0) PollRouterDone(resample, out);
   return out.count;
 }
 
@@ -79,7 +75,8 @@ inline bool ControlPort::HasRoom(unsigned fifo) {
     return false;
   }
   if (f.HasRoom()) return true;
-  awaits_room_ = true;
+  awaits_room_ |= static_cast<uint8_t>(1u << fifo);
+  took_needs_ = true;
   ++f.stats().stalls_unread;
   return false;
 }
@@ -87,60 +84,50 @@ inline bool ControlPort::HasRoom(unsigned fifo) {
 inline void ControlPort::PollAsyncOr(Outgoing& out) {
   const uint32_t bits = vcm5_load_relaxed(&page_->node_control.async_or) != 0 ? 1 : 0;
   if (__builtin_expect(bits == sync_told_, 1)) return;
-  if (out.full()) {
-    wants_poll_ = true;
-    return;
-  }
+  if (out.full()) return WantPoll(VCM5_FIFO_BROADCAST);
   sync_told_ = bits;
   out.Put(control_body::MakeSynchronise(bits));
 }
 
-void ControlPort::PollStream(unsigned fifo, ControlStream stream, Outgoing& out) {
-  if (!Look(fifo)) return;
+// Returns packets made.
+inline unsigned ControlPort::PollStream(unsigned fifo, ControlStream stream,
+                                        std::span<ControlPacket> out) {
+  if (!Look(fifo)) return 0;
   ControlFifo& f = fifo_[fifo];
-  Operations& operations = operations_[fifo];
-  while (f.HasEntries()) {
-    if (out.full()) {
-      wants_poll_ = true;
+  unsigned count = 0;
+  do {
+    if (__builtin_expect(count == out.size(), 0)) {
+      WantPoll(fifo);
       break;
     }
     const ControlEntry entry = f.Copy();
     if (__builtin_expect(entry.changes_abstaining(), 0)) {
-      if (!TakeAbstain(fifo, stream, entry, out)) break;
-      continue;
+      if (!MayChangeAbstaining(fifo)) break;
+      f.Skip();
+      const bool abstain = entry.word != 0;
+      if (abstain == f.abstaining()) continue;
+      f.set_abstaining(abstain);
+      out[count++] = SealControlPacket(control_body::MakeAbstain(stream, abstain));
+    } else {
+      if (!Valid(fifo, entry)) break;
+      if (__builtin_expect(f.WindowFull(), 0)) {
+        ++f.stats().stalls_window;
+        break;
+      }
+      if (!HasRoom(fifo)) break;
+      TakeOperation(fifo, entry, &out[count++]);
     }
-    if (!Valid(fifo, entry)) break;
-    if (f.in_flight() >= operations.window) {
-      ++f.stats().stalls_window;
-      break;
-    }
-    if (!HasRoom(fifo)) break;
-    operations.in_flight[f.next_sent()] = entry;
-    f.set_abstaining(false);
-    f.KeepRoom();
-    f.Take(entry);
-    out.Put(BodyOf(fifo, entry));
-  }
+  } while (f.HasEntries());
   f.PublishTaken();
+  return count;
 }
 
-// Takes an entry that begins or ends abstaining, unless an operation of this leaf is in flight:
-// nodes of the tree want to hear of it only then. Until then it waits, and what follows it.
-bool ControlPort::TakeAbstain(unsigned fifo, ControlStream stream, const ControlEntry& entry,
-                              Outgoing& out) {
-  ControlFifo& f = fifo_[fifo];
-  if (f.in_message()) {
-    Fail(ControlPortError::kEntry);
-    return false;
-  }
-  if (f.in_flight() != 0) return false;
-  const bool abstain = entry.word != 0;
-  if (abstain != f.abstaining()) {
-    f.set_abstaining(abstain);
-    out.Put(control_body::MakeAbstain(stream, abstain));
-  }
-  f.Skip();
-  return true;
+// Whether an entry that begins or ends abstaining may be taken now: not while an operation of this
+// leaf is in flight, for nodes of the tree want to hear of it only then. It waits until then, and
+// what follows it.
+bool ControlPort::MayChangeAbstaining(unsigned fifo) {
+  if (fifo_[fifo].in_message()) Fail(ControlPortError::kEntry);
+  return !fifo_[fifo].in_message() && fifo_[fifo].in_flight() == 0;
 }
 
 void ControlPort::ReportConsumed(Outgoing& out) {
@@ -149,10 +136,7 @@ void ControlPort::ReportConsumed(Outgoing& out) {
   // What a failed program has not read counts as consumed, lest it stop the others.
   const uint32_t unread = failed() ? 0 : f.unread();
   if (!window_.ReportDue(unread)) return;
-  if (out.full()) {
-    wants_poll_ = true;
-    return;
-  }
+  if (out.full()) return WantPoll(VCM5_FIFO_BROADCAST);
   out.Put(control_body::MakeFlowControl(BroadcastOperation::kUser, window_.TakeReport(unread)));
 }
 
@@ -166,7 +150,7 @@ void ControlPort::PollBroadcast(Outgoing& out) {
   ControlFifo& f = fifo_[VCM5_FIFO_BROADCAST];
   while (f.HasEntries()) {
     if (out.full()) {
-      wants_poll_ = true;
+      WantPoll(VCM5_FIFO_BROADCAST);
       break;
     }
     const ControlEntry entry = f.Copy();
@@ -199,12 +183,17 @@ void ControlPort::BeginRouterDone(Outgoing& out) {
   ControlFifo& f = fifo_[kFifo];
   while (f.HasEntries() && waves_.idle()) {
     if (out.full()) {
-      wants_poll_ = true;
+      WantPoll(kFifo);
       break;
     }
     const ControlEntry entry = f.Copy();
     if (entry.changes_abstaining()) {
-      if (!TakeAbstain(kFifo, kStreamRouterDone, entry, out)) break;
+      if (!MayChangeAbstaining(kFifo)) break;
+      f.Skip();
+      const bool abstain = entry.word != 0;
+      if (abstain == f.abstaining()) continue;
+      f.set_abstaining(abstain);
+      out.Put(control_body::MakeAbstain(kStreamRouterDone, abstain));
       continue;
     }
     if (!Valid(kFifo, entry) || !HasRoom(kFifo)) break;
@@ -219,10 +208,7 @@ void ControlPort::BeginRouterDone(Outgoing& out) {
 void ControlPort::PollRouterDone(bool resample, Outgoing& out) {
   if (Look(VCM5_FIFO_ROUTER_DONE)) BeginRouterDone(out);
   if (__builtin_expect(!waves_.Due(resample), 1)) return;
-  if (out.full()) {
-    wants_poll_ = true;
-    return;
-  }
+  if (out.full()) return WantPoll(VCM5_FIFO_ROUTER_DONE);
   // SYNC received: pairs with the release in vcm5_port_count_received(); a message that counts as
   // received has the sends of its handler counted before it.
   const bool of_sent = waves_.operation() == CombineOperation::kRouterDoneSent;
@@ -268,45 +254,45 @@ inline void ControlPort::Publish(unsigned fifo) {
   took_delivery_ = true;
 }
 
-void ControlPort::HandleResult(unsigned fifo, uint64_t body) {
+inline void ControlPort::HandleResult(unsigned fifo, uint64_t body) {
   using namespace control_body;
   ControlFifo& f = fifo_[fifo];
-  const std::vector<ControlEntry>& in_flight = operations_[fifo].in_flight;
-  const ControlEntry own = in_flight[f.next_delivered()];
-  if (__builtin_expect(
-          f.in_flight() == 0 || ((BodyOf(fifo, own) ^ body) & kAgreeMask) != 0, 0)) {
+  const uint64_t awaited = fifo == VCM5_FIFO_SYNC_OR ? kAwaitedSyncOr : f.awaited();
+  if (__builtin_expect(f.in_flight() == 0 || ((awaited ^ body) & kAgreeMask) != 0, 0)) {
     return NoteNetworkFault(ControlFault::kUnexpectedResult);
   }
+  const auto control = static_cast<uint32_t>(awaited);
   uint32_t word = Word(body);
   bool overflow = (body & kOverflow) != 0;
-  if (__builtin_expect(StartsSegment(own), 0)) {
+  if (__builtin_expect(ControlEntryStartsSegment(control), 0)) {
     // "The scan starts over at that point." Without this the program receives what the network
     // delivers, the value of the segment before.
     word = IdentityWord(CombinerOf(body), (body & kFirst) != 0);
     overflow = false;
   }
-  f.Write(word, own.control);
+  f.Write(word, control);
   if ((body & kLast) != 0) {
     // Overflow shows in every word of the message: the program may look at any.
-    for (uint32_t i = 0; overflow && i < f.unpublished(); ++i) {
-      f.SetControl(i, in_flight[f.unpublished_slot(i)].control | VCM5_ENTRY_OVERFLOW);
+    for (uint32_t i = 0; fifo == VCM5_FIFO_COMBINE && overflow && i < f.unpublished(); ++i) {
+      f.SetControl(i, static_cast<uint32_t>(f.unpublished_awaited(i)) | VCM5_ENTRY_OVERFLOW);
     }
     Publish(fifo);
   }
   // What waited for the window, or to abstain.
-  wants_poll_ = wants_poll_ || f.HasEntries();
+  if (__builtin_expect(f.HasEntries(), 0)) WantPoll(fifo);
 }
 
 void ControlPort::HandleRouterDone(uint64_t body) {
+  took_needs_ = true;
   const auto operation = static_cast<CombineOperation>(control_body::Operation(body));
   switch (waves_.HandleSum(operation, control_body::Word(body))) {
     case RouterDoneWaves::Outcome::kGoOn:
-      wants_poll_ = wants_poll_ || waves_.Due(false);
+      if (waves_.Due(false)) WantPoll(VCM5_FIFO_ROUTER_DONE);
       return;
     case RouterDoneWaves::Outcome::kDone:
       fifo_[VCM5_FIFO_ROUTER_DONE].Write(0, VCM5_ENTRY_LENGTH(1) | ControlFifo::kFraming);
       Publish(VCM5_FIFO_ROUTER_DONE);
-      wants_poll_ = wants_poll_ || fifo_[VCM5_FIFO_ROUTER_DONE].HasEntries();
+      if (fifo_[VCM5_FIFO_ROUTER_DONE].HasEntries()) WantPoll(VCM5_FIFO_ROUTER_DONE);
       return;
     case RouterDoneWaves::Outcome::kUnexpected:
       return NoteNetworkFault(ControlFault::kUnexpectedResult);
@@ -320,13 +306,14 @@ void ControlPort::HandleBroadcast(uint64_t body) {
   }
   ControlFifo& f = fifo_[VCM5_FIFO_BROADCAST];
   window_.CountSeen();
+  took_needs_ = took_needs_ || window_.ReportNears();
   if ((body & kFirst) != 0) {
     f.Drop();
     accepting_ = !f.abstaining() && !failed();
   }
   if (!accepting_) {
     // Dropped words are consumed; no program will ring to say so.
-    wants_poll_ = wants_poll_ || window_.ReportDue(failed() ? 0 : f.unread());
+    if (window_.ReportDue(failed() ? 0 : f.unread())) WantPoll(VCM5_FIFO_BROADCAST);
     return;
   }
   if (!f.HasRoom() && !f.RefreshRead()) Fail(ControlPortError::kIncomingHead);
@@ -351,7 +338,7 @@ void ControlPort::HandleOverrun() {
   fifo_[VCM5_FIFO_BROADCAST].Drop();
   if (failed()) return;
   must_tell_overrun_ = true;
-  wants_poll_ = true;
+  WantPoll(VCM5_FIFO_BROADCAST);
   NoteNetworkFault(ControlFault::kBroadcastCollision);
 }
 
@@ -366,7 +353,7 @@ void ControlPort::HandleIdle(uint64_t body) {
       if (!window_.HandleLeastConsumed(Word(body))) {
         return NoteNetworkFault(ControlFault::kFlowControl);
       }
-      wants_poll_ = wants_poll_ || fifo_[VCM5_FIFO_BROADCAST].HasEntries();
+      if (fifo_[VCM5_FIFO_BROADCAST].HasEntries()) WantPoll(VCM5_FIFO_BROADCAST);
       return;
     case IdleOperation::kError:
       return NoteNetworkFault(FaultOf(body));
@@ -381,8 +368,6 @@ void ControlPort::NoteNetworkFault(ControlFault fault) {
 
 void ControlPort::CheckInvariants() const {
   for (const ControlFifo& f : fifo_) f.CheckInvariants();
-  VCM5_CHECK(fifo_[VCM5_FIFO_COMBINE].in_flight() <= operations_[VCM5_FIFO_COMBINE].window);
-  VCM5_CHECK(fifo_[VCM5_FIFO_SYNC_OR].in_flight() <= operations_[VCM5_FIFO_SYNC_OR].window);
   VCM5_CHECK((fifo_[VCM5_FIFO_ROUTER_DONE].in_flight() == 0) == waves_.idle());
 }
 

@@ -18,7 +18,6 @@
 #include <array>
 #include <cstdint>
 #include <span>
-#include <vector>
 
 #include "netif/ni/broadcast_window.h"
 #include "netif/ni/control_fifo.h"
@@ -28,6 +27,33 @@
 #include "netif/wire/control_packet.h"
 
 namespace vcm5 {
+
+// This leaf's segment-start bit, which matters to scans only.
+inline bool ControlEntryStartsSegment(uint32_t control) {
+  return (control & VCM5_ENTRY_SEGMENT) != 0 && VCM5_ENTRY_PATTERN_OF(control) != VCM5_REDUCE;
+}
+
+// The packet of an entry of the synchronous OR's FIFO.
+inline uint64_t SyncOrBody(const ControlEntry& entry) {
+  using namespace control_body;
+  return MakeCombine(CombineOperation::kSyncOr, Combiner::kOr, entry.word & 1, kFirst | kLast);
+}
+
+// The packet of an entry of the combine FIFO.
+inline uint64_t CombineBody(const ControlEntry& entry) {
+  using namespace control_body;
+  // The flags of an entry stand as they shall in the body.
+  constexpr uint64_t kFraming = ControlFifo::kFraming;
+  constexpr unsigned kFlagsUp = 41 - 8;
+  static_assert(kFirst == uint64_t{VCM5_ENTRY_FIRST} << kFlagsUp);
+  static_assert(kLast == uint64_t{VCM5_ENTRY_LAST} << kFlagsUp);
+  static_assert(kSegment == uint64_t{VCM5_ENTRY_SEGMENT} << kFlagsUp);
+  const uint64_t flags =
+      kFraming | (ControlEntryStartsSegment(entry.control) ? VCM5_ENTRY_SEGMENT : 0);
+  return MakeCombine(static_cast<CombineOperation>(VCM5_ENTRY_PATTERN_OF(entry.control)),
+                     static_cast<Combiner>(VCM5_ENTRY_COMBINER_OF(entry.control)), entry.word,
+                     (entry.control & flags) << kFlagsUp);
+}
 
 class ControlPort {
  public:
@@ -44,7 +70,17 @@ class ControlPort {
   // made. With `resample`, a router-done that did not find everything delivered counts again: to be
   // passed to all ports of a partition alike, when one of its doorbells rang and now and then
   // besides.
-  unsigned Poll(bool resample, std::span<ControlPacket> out);
+  unsigned Poll(bool resample, std::span<ControlPacket> out) {
+    return Poll(kAllFifos, resample, out);
+  }
+  // The same, looking at some FIFOs only: bit f stands for FIFO f, and that of broadcasts for the
+  // asynchronous OR besides.
+  static constexpr unsigned kAllFifos = (1u << VCM5_CONTROL_FIFOS) - 1;
+  unsigned Poll(unsigned fifos, bool resample, std::span<ControlPacket> out);
+
+  // What Poll would make of FIFO `fifo`, if that is the packet of an operation of one word; else
+  // false, and nothing has happened.
+  bool PollWord(unsigned fifo, ControlPacket* out);
 
   // A packet from the network.
   void Handle(const ControlPacket& packet);
@@ -56,13 +92,25 @@ class ControlPort {
     return took;
   }
 
+  // Whether one of the following may have become true since the last call.
+  bool TookNeeds() {
+    const bool took = took_needs_;
+    took_needs_ = false;
+    return took;
+  }
+
   // When to Poll, besides when the node's doorbell rang:
   // at once, since a packet that came, or a larger `out`, makes more possible;
-  bool WantsPoll() const { return wants_poll_; }
+  bool WantsPoll() const { return wants_poll_ != 0; }
   // when the program has read from an incoming FIFO, even if it does not ring for that;
-  bool AwaitsProgram() const { return awaits_room_ || window_.ReportNears(); }
+  bool AwaitsProgram() const { return awaits_room_ != 0 || window_.ReportNears(); }
   // with resample, when messages may have been received somewhere in the partition.
   bool AwaitsResample() const { return waves_.held(); }
+  // The FIFOs concerned, as Poll takes them.
+  unsigned wanted_fifos() const { return wants_poll_; }
+  unsigned awaited_fifos() const {
+    return awaits_room_ | (window_.ReportNears() ? 1u << VCM5_FIFO_BROADCAST : 0);
+  }
 
   ControlPortError error() const { return error_; }
   bool failed() const { return error_ != ControlPortError::kNone; }
@@ -81,17 +129,16 @@ class ControlPort {
     void Put(uint64_t body) { packets[count++] = SealControlPacket(body); }
   };
 
-  // An operation FIFO that is a stream of multiple-source operations.
-  struct Operations {
-    uint32_t window = 0;
-    std::vector<ControlEntry> in_flight;  // by slot: what awaits its result
-  };
-
   bool Look(unsigned fifo) {
     return __builtin_expect(!failed(), 1) && fifo_[fifo].Look(&error_);
   }
   void Fail(ControlPortError error) {
     if (!failed()) error_ = error;
+  }
+  void TakeOperation(unsigned fifo, const ControlEntry& entry, ControlPacket* out);
+  void WantPoll(unsigned fifo) {
+    wants_poll_ |= static_cast<uint8_t>(1u << fifo);
+    took_needs_ = true;
   }
   bool Valid(unsigned fifo, const ControlEntry& entry);
   bool HasRoom(unsigned fifo);
@@ -99,10 +146,10 @@ class ControlPort {
   void PollAsyncOr(Outgoing& out);
   void PollBroadcast(Outgoing& out);
   void ReportConsumed(Outgoing& out);
-  void PollStream(unsigned fifo, ControlStream stream, Outgoing& out);
+  unsigned PollStream(unsigned fifo, ControlStream stream, std::span<ControlPacket> out);
   void PollRouterDone(bool resample, Outgoing& out);
   void BeginRouterDone(Outgoing& out);
-  bool TakeAbstain(unsigned fifo, ControlStream stream, const ControlEntry& entry, Outgoing& out);
+  bool MayChangeAbstaining(unsigned fifo);
 
   void HandleResult(unsigned fifo, uint64_t body);
   void HandleBroadcast(uint64_t body);
@@ -112,21 +159,53 @@ class ControlPort {
   void Publish(unsigned fifo);
   void NoteNetworkFault(ControlFault fault);
 
+  // One cache line, then two for each FIFO.
   vcm5_ni_page* const page_;
-  std::array<ControlFifo, VCM5_CONTROL_FIFOS> fifo_;
-  std::array<Operations, VCM5_CONTROL_FIFOS> operations_;  // combine and synchronous OR
-  BroadcastWindow window_;
-  RouterDoneWaves waves_;
-  uint64_t router_done_rounds_ = 0;
-  uint32_t sync_told_ = 0;  // synchronisation bits, as the network knows them
-  bool accepting_ = false;  // the broadcast message coming in is for the program
-  bool wants_poll_ = false;
-  bool awaits_room_ = false;
-  bool took_delivery_ = false;
-  bool must_tell_overrun_ = false;
   ControlPortError error_ = ControlPortError::kNone;
+  uint8_t wants_poll_ = 0;   // by FIFO
+  uint8_t awaits_room_ = 0;  // by FIFO
+  bool took_delivery_ = false;
+  bool took_needs_ = false;
+  bool accepting_ = false;  // the broadcast message coming in is for the program
+  bool must_tell_overrun_ = false;
+  RouterDoneWaves waves_;
+  BroadcastWindow window_;
+  uint32_t sync_told_ = 0;  // synchronisation bits, as the network knows them
   ControlFault network_fault_ = ControlFault::kNone;
+  uint64_t router_done_rounds_ = 0;
+  std::array<ControlFifo, VCM5_CONTROL_FIFOS> fifo_;
 };
+
+// ---- the fast path -------------------------------------------------------------------------
+
+// Takes an entry that is valid, within the window and has room for its result.
+inline void ControlPort::TakeOperation(unsigned fifo, const ControlEntry& entry,
+                                       ControlPacket* out) {
+  ControlFifo& f = fifo_[fifo];
+  uint64_t body;
+  if (fifo == VCM5_FIFO_SYNC_OR) {
+    body = SyncOrBody(entry);
+  } else {
+    body = CombineBody(entry);
+    f.Await((body & control_body::kAgreeMask) | entry.control);
+  }
+  f.set_abstaining(false);
+  f.KeepRoom();
+  f.Take(entry);
+  *out = SealControlPacket(body);
+}
+
+inline bool ControlPort::PollWord(unsigned fifo, ControlPacket* out) {
+  ControlFifo& f = fifo_[fifo];
+  if ((fifo != VCM5_FIFO_SYNC_OR && fifo != VCM5_FIFO_COMBINE) || !Look(fifo)) return false;
+  const ControlEntry entry = f.Copy();
+  if (f.entries() != 1 || f.WindowFull() || !f.HasRoom() || !f.IsOperationOfOneWord(entry)) {
+    return false;
+  }
+  TakeOperation(fifo, entry, out);
+  f.PublishTaken();
+  return true;
+}
 
 }  // namespace vcm5
 

@@ -144,7 +144,7 @@ class DataPort {
     vcm5_store_release(&page_->data[half_].in_tail, in_tail_);
     const uint32_t tags = tags_delivered_;
     tags_delivered_ = 0;
-    return tags & vcm5_load_relaxed(&page_->node_wait.interrupt_mask);
+    return tags & vcm5_load_relaxed(&page_->node_data.interrupt_mask);
   }
 
   // Slots that were freed since the last call. Closes the port if the program's position is

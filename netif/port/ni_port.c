@@ -3,7 +3,7 @@
 #include <stddef.h>
 
 /* Where a port that has no engine yet rings. Nothing ever reads it. */
-static uint8_t unheard_bell;
+static uint8_t unheard_bell[VCM5_CONTROL_FIFOS];
 static struct vcm5_doorbell unheard_doorbell;
 
 static void idle_nothing(struct vcm5_port *port) { (void)port; }
@@ -42,7 +42,7 @@ const char *vcm5_port_attach(struct vcm5_port *port, struct vcm5_ni_page *page, 
     port->half[half].out = base + offsets.data_out[half];
     port->half[half].in = base + offsets.data_in[half];
     port->half[half].send_ok = true;
-    port->data_bell[half] = &unheard_bell;
+    port->data_bell[half] = unheard_bell;
     port->data_doorbell[half] = &unheard_doorbell;
   }
   for (int fifo = 0; fifo < VCM5_CONTROL_FIFOS; ++fifo) {
@@ -51,27 +51,35 @@ const char *vcm5_port_attach(struct vcm5_port *port, struct vcm5_ni_page *page, 
     port->fifo[fifo].depth = page->control_depth[fifo];
     port->fifo[fifo].send_ok = true;
   }
-  port->control_bell = &unheard_bell;
+  port->control_bell = unheard_bell;
   port->control_doorbell = &unheard_doorbell;
   port->idle = idle_nothing;
   port->wake = wake_nothing;
   return NULL;
 }
 
-void vcm5_port_miss(struct vcm5_port *port) {
+static void publish_held_back(struct vcm5_port *port) {
+  port->holds_back = false;
   for (int half = 0; half < VCM5_HALVES; ++half) {
     if (port->half[half].in_head != port->half[half].in_head_told) {
       vcm5_port_flush_half(port, half);
     }
   }
-  if (port->fifo[VCM5_FIFO_ROUTER_DONE].out_tail != port->fifo[VCM5_FIFO_ROUTER_DONE].in_head) {
-    /* A router-done operation runs: let the control network count again. */
-    const uint32_t received = port->half[VCM5_LEFT].received + port->half[VCM5_RIGHT].received;
-    if (received != port->received_told) {
-      port->received_told = received;
-      vcm5_port_ring_control_bell(port);
-    }
-  }
+}
+
+/* While a router-done operation runs: lets the control network count again. */
+static void tell_received(struct vcm5_port *port) {
+  const struct vcm5_port_fifo *fifo = &port->fifo[VCM5_FIFO_ROUTER_DONE];
+  port->in_router_done = fifo->out_tail != fifo->in_head;
+  const uint32_t received = port->half[VCM5_LEFT].received + port->half[VCM5_RIGHT].received;
+  if (!port->in_router_done || received == port->received_told) return;
+  port->received_told = received;
+  vcm5_port_ring_control_bell(port, VCM5_FIFO_ROUTER_DONE);
+}
+
+void vcm5_port_miss(struct vcm5_port *port) {
+  if (port->holds_back) publish_held_back(port);
+  if (__builtin_expect(port->in_router_done, 0)) tell_received(port);
   if (port->interrupts_enabled && vcm5_port_take_interrupts(port)) return;
   port->misses++;
   port->idle(port);
@@ -82,7 +90,7 @@ bool vcm5_port_take_interrupts(struct vcm5_port *port) {
   if (!port->interrupts_enabled || port->in_interrupt || port->interrupt_handler == NULL) {
     return false;
   }
-  const uint32_t mask = vcm5_load_relaxed(&port->page->node_wait.interrupt_mask);
+  const uint32_t mask = vcm5_load_relaxed(&port->page->node_data.interrupt_mask);
   bool called = false;
   for (int half = 0; half < VCM5_HALVES; ++half) {
     const uint8_t *packet = vcm5_port_peek(port, half);

@@ -60,36 +60,41 @@ struct vcm5_port_fifo {
 };
 
 struct vcm5_port {
+  /* A cache line for every miss and every operation of the control network; then one for each of
+   * its FIFOs. */
   struct vcm5_ni_page *page;
+  /* Lets others run; called after a miss. Set by the engine, as are wake and engine. */
+  void (*idle)(struct vcm5_port *port);
+  void *engine;
+  uint8_t *control_bell; /* VCM5_CONTROL_FIFOS of this node's bytes in the doorbell */
+  struct vcm5_doorbell *control_doorbell;
   uint32_t self;
   uint32_t partition_size;
+  uint32_t misses; /* status reads in a row that found nothing */
+  uint32_t send_refuse; /* testing: refuse every send_refuse-th message (0: none) */
+  uint32_t segment_start; /* VCM5_ENTRY_SEGMENT or 0 */
+  bool holds_back;       /* in_head of a half may not have been published */
+  bool in_router_done;   /* a router-done operation may be under way */
+  bool interrupts_enabled;
+  bool in_interrupt;
+  struct vcm5_port_fifo fifo[VCM5_CONTROL_FIFOS];
+
+  struct vcm5_port_half half[VCM5_HALVES];
+  uint8_t *data_bell[VCM5_HALVES]; /* this node's bytes in the doorbells */
+  struct vcm5_doorbell *data_doorbell[VCM5_HALVES];
   uint32_t words_max;
   uint32_t slot_bytes;
   uint32_t data_mask; /* data_depth - 1 */
   uint32_t data_batch; /* publish in_head at least every so many messages */
-  struct vcm5_port_half half[VCM5_HALVES];
-  struct vcm5_port_fifo fifo[VCM5_CONTROL_FIFOS];
-  uint32_t segment_start; /* VCM5_ENTRY_SEGMENT or 0 */
-  uint8_t *data_bell[VCM5_HALVES]; /* this node's bytes in the doorbells */
-  uint8_t *control_bell;
-  struct vcm5_doorbell *data_doorbell[VCM5_HALVES];
-  struct vcm5_doorbell *control_doorbell;
-  uint32_t misses; /* status reads in a row that found nothing */
-  uint32_t received_told; /* messages received when the control network last heard of it */
-  uint32_t async_or_seen; /* what the asynchronous OR last read as */
-  uint32_t refused_sends_left; /* testing: refuse every send_refuse-th message (0: none) */
-  uint32_t send_refuse;
-  bool interrupts_enabled;
-  bool in_interrupt;
-  void (*interrupt_handler)(void *argument);
-  void *interrupt_argument;
-  /* Lets others run; called after a miss. Set by the engine, as are wake and engine. */
-  void (*idle)(struct vcm5_port *port);
   /* Wakes a daemon that sleeps on its doorbell. */
   void (*wake)(struct vcm5_doorbell *doorbell);
-  void *engine;
+  void (*interrupt_handler)(void *argument);
+  void *interrupt_argument;
+  uint32_t received_told; /* messages received when the control network last heard of it */
+  uint32_t async_or_seen; /* what the asynchronous OR last read as */
+  uint32_t refused_sends_left; /* until the next to be refused (send_refuse) */
   uint32_t scratch[VCM5_WORDS_MAX]; /* where the words of a refused message go */
-};
+} __attribute__((aligned(64)));
 
 /* Makes `port` the processor's side of the NI mapped at `page`. Returns NULL, or what is wrong with
  * the page (magic, version, geometry, size). Callbacks and doorbells are left to the engine: `idle`
@@ -115,9 +120,9 @@ static inline void vcm5_port_ring_data_bell(struct vcm5_port *port, int half) {
   }
 }
 
-static inline void vcm5_port_ring_control_bell(struct vcm5_port *port) {
+static inline void vcm5_port_ring_control_bell(struct vcm5_port *port, int fifo) {
   /* SYNC control_bell: pairs with the exchange in Doorbell::Take(). */
-  __atomic_store_n(port->control_bell, (uint8_t)1, __ATOMIC_RELEASE);
+  __atomic_store_n(&port->control_bell[fifo], (uint8_t)1, __ATOMIC_RELEASE);
   __atomic_signal_fence(__ATOMIC_SEQ_CST);
   if (__builtin_expect(vcm5_load_relaxed(&port->control_doorbell->sleeping) != 0, 0)) {
     port->wake(port->control_doorbell);
@@ -253,6 +258,7 @@ static inline void vcm5_port_release(struct vcm5_port *port, int half) {
   h->in_head++;
   h->pop_left = 0;
   port->misses = 0;
+  port->holds_back = true;
   if (h->in_head - h->in_head_told >= port->data_batch) vcm5_port_flush_half(port, half);
 }
 
@@ -323,9 +329,10 @@ static inline void vcm5_port_control_put(struct vcm5_port *port, int fifo, uint3
 static inline void vcm5_port_control_publish(struct vcm5_port *port, int fifo) {
   struct vcm5_port_fifo *f = &port->fifo[fifo];
   f->out_tail_told = f->out_tail;
+  if (fifo == VCM5_FIFO_ROUTER_DONE) port->in_router_done = true;
   /* SYNC control_out_tail: pairs with the acquire in ControlPort::TakeOutgoing(). */
   vcm5_store_release(&port->page->node_control.out_tail[fifo], f->out_tail);
-  vcm5_port_ring_control_bell(port);
+  vcm5_port_ring_control_bell(port, fifo);
 }
 
 /* Pushes the next word of a message; the last one offers it to the network, whole. */
@@ -349,7 +356,15 @@ static inline void vcm5_port_control_first(struct vcm5_port *port, int fifo, uin
   f->send_ok = length - 1 < VCM5_CONTROL_WORDS_MAX && !vcm5_port_refuses(port) &&
                (f->out_tail + length - f->out_head_seen <= f->depth ||
                 vcm5_port_control_space(port, fifo) >= length);
-  f->control = control | VCM5_ENTRY_LENGTH(length) | VCM5_ENTRY_FIRST;
+  control |= VCM5_ENTRY_LENGTH(length) | VCM5_ENTRY_FIRST;
+  if (length == 1) {
+    f->push_left = 0;
+    if (!f->send_ok) return;
+    vcm5_port_control_put(port, fifo, word, control | VCM5_ENTRY_LAST);
+    vcm5_port_control_publish(port, fifo);
+    return;
+  }
+  f->control = control;
   vcm5_port_control_word(port, fifo, word);
 }
 
@@ -402,7 +417,9 @@ static inline uint32_t vcm5_port_control_receive_word(struct vcm5_port *port, in
   /* SYNC control_in_head: pairs with the acquire in ControlPort::RefreshCredit(). */
   vcm5_store_release(&port->page->node_control.in_head[fifo], f->in_head);
   /* The network looks at in_head by itself when it works; ring in case it sleeps for want of room. */
-  if (__builtin_expect((f->in_head & (f->depth / 4 - 1)) == 0, 0)) vcm5_port_ring_control_bell(port);
+  if (__builtin_expect((f->in_head & (f->depth / 4 - 1)) == 0, 0)) {
+    vcm5_port_ring_control_bell(port, fifo);
+  }
   return word;
 }
 
@@ -424,7 +441,7 @@ static inline bool vcm5_port_set_abstain(struct vcm5_port *port, int fifo, bool 
 /* The asynchronous OR (CN6): this node's input, and the partition's output of a moment ago. */
 static inline void vcm5_port_set_async_or(struct vcm5_port *port, uint32_t bit) {
   vcm5_store_release(&port->page->node_control.async_or, bit != 0);
-  vcm5_port_ring_control_bell(port);
+  vcm5_port_ring_control_bell(port, VCM5_FIFO_BROADCAST); /* it has none of its own */
 }
 
 static inline uint32_t vcm5_port_async_or(struct vcm5_port *port) {

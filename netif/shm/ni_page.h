@@ -2,14 +2,13 @@
  *
  * One `vcm5_ni_page` a node, followed by its FIFOs. The page is made and sized by the engine (one
  * creator), then shared by three parties: the node, the data network and the control network.
- * Every cache line of positions has exactly one writer, so each FIFO is a ring with one producer
- * and one consumer and needs no lock:
+ * Every cache line of positions has exactly one writer (but for the word that says that the node
+ * sleeps), so each FIFO is a ring with one producer and one consumer and needs no lock:
  *
  *     node_data      written by the node        read by the data network
  *     data[half]     written by the data network (that half)      read by the node
  *     node_control   written by the node        read by the control network
  *     control        written by the control network               read by the node
- *     node_wait      written by the node        read by both networks
  *
  * Positions are free-running 32-bit counts; `tail - head` is the number of entries in a FIFO and
  * the slot of a position is `position & (depth - 1)`. Depths are powers of two. The producer
@@ -97,28 +96,24 @@ struct vcm5_ni_page {
   uint32_t processors;    /* processors of the host, for idling */
   uint32_t runners;       /* processes of the job that want one */
   uint32_t data_bell[VCM5_HALVES]; /* this node's bytes in the doorbell of its data daemon */
-  uint32_t control_bell;           /* and in the control daemon's */
+  uint32_t control_bell;           /* which VCM5_CONTROL_FIFOS bytes in the control daemon's */
   uint8_t pad0[128 - 17 * 4];
 
   struct {
     uint32_t out_tail[VCM5_HALVES];
     uint32_t in_head[VCM5_HALVES];
     uint32_t received[VCM5_HALVES]; /* messages taken out and handled (NI10, router-done) */
-    uint8_t pad[128 - 6 * 4];
+    uint32_t interrupt_mask;        /* bit t: arrival of tag t interrupts (NI5) */
+    uint8_t pad[128 - 7 * 4];
   } node_data;
 
   struct {
     uint32_t out_tail[VCM5_CONTROL_FIFOS];
     uint32_t in_head[VCM5_CONTROL_FIFOS];
     uint32_t async_or;              /* this node's input of the asynchronous OR */
-    uint8_t pad[128 - 9 * 4];
+    uint32_t waiting;               /* not 0: asleep, or about to be; whoever wakes it stores 0 */
+    uint8_t pad[128 - 10 * 4];
   } node_control;
-
-  struct {
-    uint32_t waiting;        /* 1: asleep on this word, or about to be */
-    uint32_t interrupt_mask; /* bit t: arrival of tag t interrupts (NI5) */
-    uint8_t pad[120];
-  } node_wait;
 
   struct {
     uint32_t out_head;

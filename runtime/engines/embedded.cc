@@ -8,6 +8,7 @@
 #include <atomic>
 #include <mutex>
 #include <numeric>
+#include <optional>
 #include <thread>
 #include <utility>
 
@@ -43,8 +44,8 @@ class LazyMemory {
 };
 
 struct alignas(64) EmbeddedNode {
+  std::optional<Fiber> fiber;
   vcm5_port port;
-  std::unique_ptr<Fiber> fiber;
   NodeWake::Positions seen;  // with several threads: at the last miss
 };
 
@@ -107,15 +108,15 @@ Embedded::Machine::Machine(EmbeddedOptions options)
     : options_(std::move(options)),
       node_bytes_(NodeMemoryBytes(options_.spec)),
       memory_((node_bytes_ + kColour) * options_.spec.nodes),
-      bells_(size_t{3} * Doorbell::BytesFor(options_.spec.leaves())),
+      bells_(3 * Doorbell::BytesFor(VCM5_CONTROL_FIFOS * options_.spec.leaves())),
       nodes_(options_.spec.nodes) {
   const MachineSpec& spec = options_.spec;
-  const uint32_t bell_bytes = Doorbell::BytesFor(spec.leaves());
+  const uint32_t bells = VCM5_CONTROL_FIFOS * spec.leaves();  // as many as control needs
   Doorbell doorbells[3];  // left, right, control
   for (unsigned i = 0; i < 3; ++i) {
-    uint8_t* memory = bells_.data() + size_t{i} * bell_bytes;
-    Doorbell::Create(memory, spec.leaves());
-    doorbells[i] = Doorbell(memory, spec.leaves());
+    uint8_t* memory = bells_.data() + size_t{i} * Doorbell::BytesFor(bells);
+    Doorbell::Create(memory, bells);
+    doorbells[i] = Doorbell(memory, bells);
   }
   std::vector<vcm5_ni_page*> pages(spec.nodes);
   std::vector<uint32_t> members(spec.nodes);
@@ -137,7 +138,7 @@ Embedded::Machine::Machine(EmbeddedOptions options)
       port.data_bell[half] = doorbells[half].bell(node);
     }
     port.control_doorbell = doorbells[2].shared();
-    port.control_bell = doorbells[2].bell(node);
+    port.control_bell = doorbells[2].bell(VCM5_CONTROL_FIFOS * node);
     port.idle = Idle;
     port.engine = this;
   }
@@ -175,12 +176,13 @@ absl::Status Embedded::Machine::Run(const std::function<void(vcm5_port&)>& node_
   std::vector<std::thread> threads;
   auto run = [&](Worker& worker) {
     for (EmbeddedNode* node : worker.nodes) {
-      vcm5_store_relaxed(&node->port.page->node_wait.waiting, NodeWake::kAwake);
-      node->fiber = std::make_unique<Fiber>(options_.stack_bytes,
-                                            kColour * (node->port.self % kColours),
-                                            [node, &node_main] { node_main(node->port); });
+      vcm5_store_relaxed(&node->port.page->node_control.waiting, NodeWake::kAwake);
+      node->fiber.emplace(options_.stack_bytes, kColour * (node->port.self % kColours),
+                          [node, &node_main] { node_main(node->port); });
     }
+    const FloatControl mine = FloatControl::Read();
     RunWorker(worker);
+    mine.Load();
     for (EmbeddedNode* node : worker.nodes) node->fiber.reset();
   };
   for (size_t i = 1; i < workers_.size(); ++i) {
@@ -195,13 +197,13 @@ void Embedded::Machine::Idle(vcm5_port* port) {
   EmbeddedNode* node = current_node;
   VCM5_CHECK_MSG(node != nullptr && &node->port == port, "a node's port used outside its fiber");
   const Machine* machine = static_cast<Machine*>(port->engine);
-  vcm5_store_relaxed(&port->page->node_wait.waiting, NodeWake::kParked);
+  vcm5_store_relaxed(&port->page->node_control.waiting, NodeWake::kParked);
   if (machine->workers_.size() > 1) {
     // A network on another thread may have delivered just before: look once more, after a fence.
     NodeWake::Fence();
     const NodeWake::Positions now = NodeWake::Look(*port->page);
     if (!(now == node->seen)) {
-      vcm5_store_relaxed(&port->page->node_wait.waiting, NodeWake::kAwake);
+      vcm5_store_relaxed(&port->page->node_control.waiting, NodeWake::kAwake);
       node->seen = now;
     }
   }
@@ -217,18 +219,19 @@ void Embedded::Machine::Shuffle(Worker& worker) {
 // Gives every node that does not wait (or simply every node) one turn. Returns how many had one.
 unsigned Embedded::Machine::RunNodes(Worker& worker, bool all) {
   if (options_.random_schedule) Shuffle(worker);
+  const bool hooked = options_.on_switch != nullptr;
   unsigned ran = 0;
   unsigned finished = 0;
   for (EmbeddedNode* node : worker.nodes) {
-    if (!all && vcm5_load_relaxed(&node->port.page->node_wait.waiting) == NodeWake::kParked) {
+    if (!all && vcm5_load_relaxed(&node->port.page->node_control.waiting) == NodeWake::kParked) {
       continue;
     }
     ++ran;
     if (__builtin_expect(options_.random_schedule, 0) && worker.prng.Chance(1, 4)) continue;
     current_node = node;
-    if (options_.on_switch) options_.on_switch(node->port.self, true);
+    if (hooked) options_.on_switch(node->port.self, true);
     node->fiber->Resume();
-    if (options_.on_switch) options_.on_switch(node->port.self, false);
+    if (hooked) options_.on_switch(node->port.self, false);
     if (__builtin_expect(node->fiber->finished(), 0)) ++finished;
     if (__builtin_expect(stop_.load(std::memory_order_relaxed), 0)) break;
   }

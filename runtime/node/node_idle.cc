@@ -49,13 +49,13 @@ void NodeIdle::Miss(vcm5_port& port) {
 }
 
 void NodeIdle::Sleep(vcm5_ni_page& page) {
-  vcm5_store_relaxed(&page.node_wait.waiting, 1);
+  vcm5_store_relaxed(&page.node_control.waiting, 1);
   __atomic_thread_fence(__ATOMIC_SEQ_CST);
   if (Look(page) == seen_) {
     const timespec timeout{0, static_cast<long>(sleep_ns_)};
-    syscall(SYS_futex, &page.node_wait.waiting, FUTEX_WAIT, 1, &timeout, nullptr, 0);
+    syscall(SYS_futex, &page.node_control.waiting, FUTEX_WAIT, 1, &timeout, nullptr, 0);
   }
-  vcm5_store_relaxed(&page.node_wait.waiting, 0);
+  vcm5_store_relaxed(&page.node_control.waiting, 0);
 }
 
 }  // namespace vcm5

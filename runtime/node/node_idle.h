@@ -1,7 +1,7 @@
 // What a node process does when a status read found nothing: spin a little if a processor is to
 // spare, then let others run, then sleep until a network delivers.
 //
-// Sleeping, and who wakes: the node sets page->node_wait.waiting, fences, and looks once more at the
+// Sleeping, and who wakes: the node sets page->node_control.waiting, fences, and looks once more at the
 // positions that the networks write; a network publishes positions, fences, and looks at `waiting`
 // (NodeWake in daemons/driver). So one of the two sees the other. What counts as news is a position
 // that moved since the last look, not a FIFO that is not empty: a program may wait for one FIFO

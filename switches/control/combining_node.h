@@ -36,8 +36,11 @@ class CombiningNode {
  public:
   explicit CombiningNode(const CombiningNodeOptions& options);
 
-  // A packet from child `side`. True: *up is for the parent.
-  bool HandleFromChild(unsigned side, uint64_t body, uint64_t* up);
+  // What is for the parent: nothing, *up, or *up and perhaps more of its stream.
+  enum Up : unsigned { kNothing = 0, kOne, kOneOrMore };
+
+  // A packet from child `side`.
+  Up HandleFromChild(unsigned side, uint64_t body, uint64_t* up);
 
   // A further packet of `stream` for the parent. False if there is none.
   bool PollUp(unsigned stream, uint64_t* up) {
@@ -105,39 +108,42 @@ inline bool TurnAtRoot(uint64_t up, uint64_t* down) {
 
 // ---- the fast path -------------------------------------------------------------------------
 
-inline bool CombiningNode::HandleFromChild(unsigned side, uint64_t body, uint64_t* up) {
+inline CombiningNode::Up CombiningNode::HandleFromChild(unsigned side, uint64_t body, uint64_t* up) {
   ++stats_.from_child[side];
   switch (control_body::Type(body)) {
     case ControlType::kMultipleSource: {
       const unsigned stream = control_body::StreamOf(body);
       MultiSourceStream& s = stream_[stream];
-      const ControlFault fault = s.HandleFromChild(side, body);
+      ControlFault fault = ControlFault::kNone;
+      const bool met = s.MeetSibling(side, body, up, &fault);
+      if (!met) fault = s.HandleFromChild(side, body);
       if (__builtin_expect(fault != ControlFault::kNone, 0)) {
         SetFault(fault, s.fault_body(0), s.fault_body(1));
-        return false;
+        return kNothing;
       }
-      if (PollUp(stream, up)) return true;
+      if (met) return kOne;
+      if (s.ReadyUp() && PollUp(stream, up)) return kOneOrMore;
       ++stats_.sibling_waits;
-      return false;
+      return kNothing;
     }
     case ControlType::kSingleSource: {
       BroadcastLane& lane = lane_[control_body::Operation(body)];
       const ControlFault fault = lane.HandleFromChild(side, body);
       if (__builtin_expect(fault != ControlFault::kNone, 0)) SetFault(fault, body, body);
       *up = body;
-      return !lane.broken();
+      return lane.broken() ? kNothing : kOne;
     }
     case ControlType::kAbstain: {
       const unsigned stream = control_body::Operation(body);
       MultiSourceStream& s = stream_[stream];
       const ControlFault fault = s.HandleAbstain(side, control_body::Word(body) != 0);
       if (fault != ControlFault::kNone) SetFault(fault, s.fault_body(0), s.fault_body(1));
-      return PollUp(stream, up);
+      return PollUp(stream, up) ? kOneOrMore : kNothing;
     }
     case ControlType::kIdle:
-      return HandleIdle(side, body, up);
+      return HandleIdle(side, body, up) ? kOne : kNothing;
   }
-  return false;
+  return kNothing;
 }
 
 inline void CombiningNode::HandleFromParent(uint64_t body, Down* down) {

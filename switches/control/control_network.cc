@@ -17,14 +17,13 @@ ControlNetwork::ControlNetwork(BinaryTree tree, const ControlNetworkOptions& opt
       // A packet on its way leaves behind at most a stream to go on with a level on the way up, a
       // sibling's packet a level on the way down, and a fault report a level on either; a report
       // that is followed in its turn leaves siblings behind again.
-      work_max_(8 * size_t{tree_.height()} + 16),
+      work_(8 * size_t{tree_.height()} + 16),
+      departures_(options.departures_max),
       raised_(tree_.ids()) {
   VCM5_CHECK(std::has_single_bit(options.inputs_max));
   VCM5_CHECK(options.departures_max > 0);
   nodes_.reserve(tree_.nodes());
   for (uint32_t i = 0; i < tree_.nodes(); ++i) nodes_.emplace_back(options.node);
-  work_.reserve(work_max_);
-  departures_.reserve(options.departures_max);
   events_.reserve(options.events_max);
 }
 
@@ -34,18 +33,34 @@ void ControlNetwork::HandlePacket(uint32_t leaf, const ControlPacket& packet) {
   inputs_[input_tail_++ & input_mask_] = {leaf, packet};
 }
 
+inline void ControlNetwork::Arrive(uint32_t leaf, ControlPacket packet) {
+  const uint64_t body = packet.body;
+  ++stats_.arrived[static_cast<unsigned>(Type(body))];
+  if (__builtin_expect(!control_body::WellFormed(body), 0)) {
+    if (LinkGood(leaf, packet)) Raise(ControlFault::kBadPacket, leaf, body, body);
+    return;
+  }
+  GoUp(leaf, packet);
+}
+
+void ControlNetwork::FollowPacket(uint32_t leaf, ControlPacket packet) {
+  VCM5_CHECK_MSG(leaf < tree_.leaves(), "no such leaf");
+  VCM5_CHECK(!HasWork() && departure_count_ == 0);
+  Arrive(leaf, packet);
+}
+
 void ControlNetwork::Run() {
   while (HasWork()) {
-    if (departures_.size() == options_.departures_max) {
+    if (Room() == 0) {
       ++stats_.departure_stalls;
       return;
     }
-    if (work_.empty()) {
-      Arrive(inputs_[input_head_++ & input_mask_]);
+    if (work_count_ == 0) {
+      const Input& input = inputs_[input_head_++ & input_mask_];
+      Arrive(input.leaf, input.packet);
       continue;
     }
-    const Work work = work_.back();
-    work_.pop_back();
+    const Work work = work_[--work_count_];
     switch (work.kind) {
       case Work::Kind::kUp:
         GoUp(work.id, work.packet);
@@ -61,41 +76,36 @@ void ControlNetwork::Run() {
 }
 
 inline void ControlNetwork::Push(Work::Kind kind, uint32_t id, const ControlPacket& packet) {
-  VCM5_CHECK(work_.size() < work_max_);
-  work_.push_back({kind, id, packet});
+  VCM5_CHECK(work_count_ < work_.size());
+  work_[work_count_++] = {kind, id, packet};
 }
 
-void ControlNetwork::Arrive(const Input& input) {
-  const uint64_t body = input.packet.body;
-  ++stats_.arrived[static_cast<unsigned>(Type(body))];
-  if (__builtin_expect(!control_body::WellFormed(body), 0)) {
-    if (LinkGood(input.leaf, input.packet)) {
-      Raise(ControlFault::kBadPacket, input.leaf, body, body);
-    }
-    return;
-  }
-  GoUp(input.leaf, input.packet);
+// Takes a packet on its way down, if that is what comes next and Run() would go on.
+inline bool ControlNetwork::PopDown(uint32_t* id, ControlPacket* packet) {
+  if (work_count_ == 0 || Room() == 0) return false;
+  const Work& work = work_[work_count_ - 1];
+  if (work.kind != Work::Kind::kDown) return false;
+  *id = work.id;
+  *packet = work.packet;
+  --work_count_;
+  return true;
 }
 
 // Follows a packet that the link above `id` carries up, until it waits or comes out of the root.
 void ControlNetwork::GoUp(uint32_t id, ControlPacket packet) {
   for (;;) {
     if (__builtin_expect(!LinkGood(id, packet), 0)) return;
-    if (id == tree_.root()) return Turn(packet);
     const uint32_t parent = tree_.parent(id);
+    if (parent == BinaryTree::kNone) return Turn(packet);
     CombiningNode& node = nodes_[parent - tree_.leaves()];
-    uint64_t up;
-    const bool sends = node.HandleFromChild(tree_.side(id), packet.body, &up);
-    ++stats_.hops;
-    if (__builtin_expect(node.has_fault(), 0)) TakeFault(parent);
-    if (!sends) return;
-    const ControlType type = Type(up);
-    if (type == ControlType::kMultipleSource || type == ControlType::kAbstain) {
-      const unsigned stream = type == ControlType::kAbstain ? control_body::Operation(up)
-                                                            : control_body::StreamOf(up);
-      if (__builtin_expect(node.ReadyUp(stream), 0)) {
-        Push(Work::Kind::kPump, parent, {stream, 0, 0});
-      }
+    uint64_t up = 0;
+    const CombiningNode::Up sends = node.HandleFromChild(tree_.side(id), packet.body, &up);
+    if (sends != CombiningNode::kOne) {
+      if (__builtin_expect(node.has_fault(), 0)) TakeFault(parent);
+      if (sends == CombiningNode::kNothing) return;
+      const unsigned stream = Type(up) == ControlType::kAbstain ? control_body::Operation(up)
+                                                                : control_body::StreamOf(up);
+      if (node.ReadyUp(stream)) Push(Work::Kind::kPump, parent, {stream, 0, 0});
     }
     packet = SealControlPacket(up);
     id = parent;
@@ -105,7 +115,7 @@ void ControlNetwork::GoUp(uint32_t id, ControlPacket packet) {
 // Sends the next word of a stream that did not wait, and sees to the one after it later.
 void ControlNetwork::Pump(uint32_t id, unsigned stream) {
   CombiningNode& node = nodes_[id - tree_.leaves()];
-  uint64_t up;
+  uint64_t up = 0;
   const bool sends = node.PollUp(stream, &up);
   if (node.has_fault()) TakeFault(id);
   if (!sends) return;
@@ -127,28 +137,40 @@ void ControlNetwork::Turn(ControlPacket packet) {
   GoDown(tree_.root(), packet);
 }
 
-// Follows a packet that the link above `id` carries down, to the leftmost leaf that it reaches;
-// what goes to the right is left for later.
+// Follows a packet that the link above `id` carries down, to the leftmost leaf that it reaches; then
+// what had to wait on the right for that.
 void ControlNetwork::GoDown(uint32_t id, ControlPacket packet) {
   for (;;) {
+    if (tree_.is_leaf(id)) {
+      Depart(id, packet);  // its network interface checks the link
+      if (PopDown(&id, &packet)) continue;
+      return;
+    }
     if (__builtin_expect(!LinkGood(id, packet), 0)) return;
-    if (tree_.is_leaf(id)) return Depart(id, packet);
     CombiningNode& node = nodes_[id - tree_.leaves()];
     CombiningNode::Down down;
     node.HandleFromParent(packet.body, &down);
     if (__builtin_expect(node.has_fault(), 0)) TakeFault(id);
-    if (down.sides == 0) return;
-    stats_.hops += 1 + (down.sides == 3);
-    const ControlPacket right =
-        down.body[1] == packet.body ? packet : SealControlPacket(down.body[1]);
-    if (down.sides == 2) {
-      packet = right;
-      id = tree_.child(id, 1);
+    if (__builtin_expect(down.sides != 3, 0)) {
+      if (down.sides == 0) return;
+      const unsigned side = down.sides - 1;
+      if (down.body[side] != packet.body) packet = SealControlPacket(down.body[side]);
+      id = tree_.child(id, side);
       continue;
     }
-    if (down.sides == 3) Push(Work::Kind::kDown, tree_.child(id, 1), right);
+    // The results of reductions, which are most, go on as they came.
+    const ControlPacket right =
+        down.body[1] == packet.body ? packet : SealControlPacket(down.body[1]);
     if (down.body[0] != packet.body) packet = SealControlPacket(down.body[0]);
-    id = tree_.child(id, 0);
+    const auto [left_id, right_id] = tree_.children(id);
+    if (tree_.is_leaf(left_id) && tree_.is_leaf(right_id) && Room() >= 2) {
+      Depart(left_id, packet);
+      id = right_id;
+      packet = right;
+    } else {
+      Push(Work::Kind::kDown, right_id, right);
+      id = left_id;
+    }
   }
 }
 
@@ -159,8 +181,8 @@ inline bool ControlNetwork::LinkGood(uint32_t id, const ControlPacket& packet) {
 }
 
 inline void ControlNetwork::Depart(uint32_t leaf, const ControlPacket& packet) {
-  // Run() goes on only while there is room for one, and no step makes two.
-  departures_.push_back({leaf, packet});
+  // There is room for one whenever a step begins, and whoever makes another looks.
+  departures_[departure_count_++] = {leaf, packet};
   ++stats_.departed[static_cast<unsigned>(Type(packet.body))];
 }
 
@@ -185,7 +207,11 @@ void ControlNetwork::Raise(ControlFault fault, uint32_t id, uint64_t left, uint6
 
 ControlNetworkStats ControlNetwork::stats() const {
   ControlNetworkStats stats = stats_;
-  for (const CombiningNode& node : nodes_) stats.sibling_waits += node.stats().sibling_waits;
+  for (const CombiningNode& node : nodes_) {
+    const CombiningNodeStats& of = node.stats();
+    stats.hops += of.from_child[0] + of.from_child[1] + of.to_child[0] + of.to_child[1];
+    stats.sibling_waits += of.sibling_waits;
+  }
   return stats;
 }
 
@@ -196,8 +222,8 @@ ControlNetwork::LinkCount ControlNetwork::link_count(uint32_t id) const {
 }
 
 void ControlNetwork::CheckInvariants() const {
-  VCM5_CHECK(work_.size() <= work_max_);
-  VCM5_CHECK(departures_.size() <= options_.departures_max);
+  VCM5_CHECK(work_count_ <= work_.size());
+  VCM5_CHECK(departure_count_ <= departures_.size());
   VCM5_CHECK(input_tail_ - input_head_ <= input_mask_ + 1);
   if (HasWork()) return;  // nodes are at rest only between batches
   for (const CombiningNode& node : nodes_) node.CheckInvariants();

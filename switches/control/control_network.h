@@ -70,10 +70,16 @@ class ControlNetwork {
 
   // Moves packets until none can move or the departures are full.
   void Run();
-  bool HasWork() const { return !work_.empty() || input_head_ != input_tail_; }
+  bool HasWork() const { return work_count_ != 0 || input_head_ != input_tail_; }
 
-  std::span<const ControlDeparture> departures() const { return departures_; }
-  void ClearDepartures() { departures_.clear(); }
+  // Instead of HandlePacket(), when !HasWork() and there are no departures: follows the packet at
+  // once, until it waits. Unless it did, HasWork() or there is a departure.
+  void FollowPacket(uint32_t leaf, ControlPacket packet);
+
+  std::span<const ControlDeparture> departures() const {
+    return std::span(departures_).first(departure_count_);
+  }
+  void ClearDepartures() { departure_count_ = 0; }
 
   std::span<const ControlEvent> events() const { return events_; }
   void ClearEvents() { events_.clear(); }
@@ -104,7 +110,9 @@ class ControlNetwork {
   };
 
   void Push(Work::Kind kind, uint32_t id, const ControlPacket& packet);
-  void Arrive(const Input& input);
+  size_t Room() const { return departures_.size() - departure_count_; }  // for departures
+  bool PopDown(uint32_t* id, ControlPacket* packet);
+  void Arrive(uint32_t leaf, ControlPacket packet);
   void GoUp(uint32_t id, ControlPacket packet);
   void Pump(uint32_t id, unsigned stream);
   void Turn(ControlPacket packet);
@@ -121,9 +129,10 @@ class ControlNetwork {
   uint32_t input_mask_;
   uint32_t input_head_ = 0;
   uint32_t input_tail_ = 0;
-  std::vector<Work> work_;  // a stack; the last is next
-  size_t work_max_;
-  std::vector<ControlDeparture> departures_;
+  std::vector<Work> work_;  // a stack; the last of the first work_count_ is next
+  size_t work_count_ = 0;
+  std::vector<ControlDeparture> departures_;  // the first departure_count_
+  size_t departure_count_ = 0;
   std::vector<ControlEvent> events_;
   std::vector<uint32_t> raised_;  // by id: bit mask of the faults that it has told all leaves
   ControlNetworkStats stats_;

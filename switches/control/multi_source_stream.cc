@@ -9,8 +9,7 @@ namespace vcm5 {
 MultiSourceStream::MultiSourceStream(ControlStream stream, uint32_t depth)
     : mask_(depth - 1),
       stream_(stream),
-      words_(new uint64_t[2 * size_t{depth}]),
-      aside_words_(new uint64_t[depth]) {
+      words_(new uint64_t[3 * size_t{depth}]) {
   VCM5_CHECK(std::has_single_bit(depth));
 }
 
@@ -64,10 +63,12 @@ void MultiSourceStream::CheckInvariants() const {
   }
   VCM5_CHECK(put_aside() <= mask_ + 1);
   VCM5_CHECK(broken_ || in_message_ || needed_ == active_);
+  VCM5_CHECK((needed_ & ~active_) == 0);
+  VCM5_CHECK(needed_ != 3 || tell_ == Tell::kNothing);
   VCM5_CHECK(!in_message_ || broken_ || needed_ != 0);
   VCM5_CHECK(!told_abstain_ || active_ == 0);
   for (uint32_t at = aside_.head; at != aside_.tail; ++at) {
-    VCM5_CHECK(aside_words_[at & mask_] >> kAsideSidesShift != 0);
+    VCM5_CHECK(Slot(at, kAside) >> kAsideSidesShift != 0);
   }
 }
 

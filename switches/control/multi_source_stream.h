@@ -22,6 +22,7 @@
 #ifndef VCM5_SWITCHES_CONTROL_MULTI_SOURCE_STREAM_H_
 #define VCM5_SWITCHES_CONTROL_MULTI_SOURCE_STREAM_H_
 
+#include <cstddef>
 #include <cstdint>
 #include <memory>
 
@@ -30,7 +31,7 @@
 
 namespace vcm5 {
 
-class MultiSourceStream {
+class alignas(64) MultiSourceStream {
  public:
   // `depth`: words that a leaf may have in flight; a power of two. `stream` is which one this is.
   MultiSourceStream(ControlStream stream, uint32_t depth);
@@ -45,7 +46,7 @@ class MultiSourceStream {
     if (__builtin_expect(queue.tail - queue.head > mask_, 0)) {
       return Break(ControlFault::kQueueOverflow, body, body);
     }
-    words_[((queue.tail++ & mask_) << 1) | side] = body;
+    Slot(queue.tail++, side) = body;
     ready_ |= bit;
     if (__builtin_expect((active_ & bit) == 0, 0)) Activate(bit);
     return ControlFault::kNone;
@@ -61,6 +62,16 @@ class MultiSourceStream {
 
   // The next packet for the parent; ReadyUp() holds. On a fault there is none.
   ControlFault PollUp(uint64_t* up);
+
+  // HandleFromChild and PollUp in one, for a word that is the only one its sibling's side waits for:
+  // !ReadyUp() afterwards. False if it is not, and nothing has happened.
+  bool MeetSibling(unsigned side, uint64_t body, uint64_t* up, ControlFault* fault) {
+    // Both children take part, so there is nothing to tell the parent about abstaining.
+    if (needed_ != 3 || ready_ != (2u >> side)) return false;
+    const uint64_t sibling = Pop(1 - side);
+    *fault = Join(side == 0 ? body : sibling, side == 0 ? sibling : body, up);
+    return true;
+  }
 
   // ---- down ----
 
@@ -93,13 +104,23 @@ class MultiSourceStream {
   // leaves zero.
   static constexpr unsigned kAsideSidesShift = 62;
 
+  // Where position `at` of a queue (by side) or of what is put aside keeps its body.
+  static constexpr unsigned kAside = 2;
+  uint64_t& Slot(uint32_t at, unsigned which) const {
+    return words_[size_t{at & mask_} * 3 + which];
+  }
   uint64_t Pop(unsigned side) {
     Positions& queue = queue_[side];
-    const uint64_t body = words_[((queue.head++ & mask_) << 1) | side];
-    if (queue.head == queue.tail) ready_ &= static_cast<uint8_t>(~(1u << side));
+    const uint64_t body = Slot(queue.head++, side);
+    if (queue.head == queue.tail) {
+      ready_ &= static_cast<uint8_t>(~(1u << side));
+      queue = {};  // nodes in step use the same few cache lines again and again
+    }
     return body;
   }
-  uint64_t CombineUp(uint64_t left, uint64_t right);
+  static uint64_t CombineUp(uint64_t left, uint64_t right, Residue& residue);
+  ControlFault Join(uint64_t left, uint64_t right, uint64_t* up);
+  ControlFault PutAside(uint64_t body, uint64_t sides);
   void Activate(unsigned bit);
   ControlFault Break(ControlFault fault, uint64_t left, uint64_t right);
 
@@ -117,62 +138,95 @@ class MultiSourceStream {
   ControlStream stream_;
   Residue up_residue_;
   Residue down_residue_;
-  std::unique_ptr<uint64_t[]> words_;        // both queues, sides alternating
-  std::unique_ptr<uint64_t[]> aside_words_;
+  std::unique_ptr<uint64_t[]> words_;  // by position: left, right, put aside
   uint64_t fault_body_[2] = {0, 0};
 };
 
 // ---- the fast path -------------------------------------------------------------------------
 
-inline uint64_t MultiSourceStream::CombineUp(uint64_t left, uint64_t right) {
+inline bool IsScan(uint64_t body) {
+  static_assert(static_cast<uint32_t>(CombineOperation::kScanForward) == 1);
+  static_assert(static_cast<uint32_t>(CombineOperation::kScanBackward) == 2);
+  return control_body::Operation(body) - 1 < 2;
+}
+
+// A message of one word.
+inline bool IsWhole(uint64_t body) {
+  constexpr uint64_t kWhole = control_body::kFirst | control_body::kLast;
+  return (body & kWhole) == kWhole;
+}
+
+inline bool IsScanBackward(uint64_t body) {
+  return control_body::Operation(body) == static_cast<uint32_t>(CombineOperation::kScanBackward);
+}
+
+// `combined` as the word of a packet that agrees with `body`, whose flags are `flags` besides.
+inline uint64_t WithCombined(uint64_t body, uint64_t flags, const Combined& combined) {
   using namespace control_body;
-  const Combined combined = Combine(CombinerOf(left), (left & kFirst) != 0,
-                                    Word(left), Word(right), up_residue_);
-  const uint64_t agreed = left & kAgreeMask;
-  const auto operation = static_cast<CombineOperation>(Operation(left));
-  if (operation == CombineOperation::kScanForward || operation == CombineOperation::kScanBackward) {
+  const uint64_t overflow = combined.overflow && (body & kLast) != 0 ? kOverflow : 0;
+  return (body & kAgreeMask) | flags | overflow | combined.word;
+}
+
+inline uint64_t MultiSourceStream::CombineUp(uint64_t left, uint64_t right, Residue& residue) {
+  using namespace control_body;
+  const Combined combined = Combine(CombinerOf(left), (left & kFirst) != 0, Word(left),
+                                    Word(right), residue);
+  uint64_t flags = kOverflow;
+  if (IsScan(left)) {
     // What leaves this subtree is the value since its last segment start, seen the scan's way.
-    const uint64_t further = operation == CombineOperation::kScanForward ? right : left;
+    const uint64_t further = IsScanBackward(left) ? left : right;
     if ((further & kSegment) != 0) return further;
-    const uint64_t flags = ((left | right) & (kOverflow | kSegment)) |
-                           (combined.overflow && (left & kLast) != 0 ? kOverflow : 0);
-    return agreed | flags | combined.word;
+    flags |= kSegment;
   }
-  const uint64_t flags =
-      ((left | right) & kOverflow) | (combined.overflow && (left & kLast) != 0 ? kOverflow : 0);
-  return agreed | flags | combined.word;
+  return WithCombined(left, (left | right) & flags, combined);
+}
+
+inline ControlFault MultiSourceStream::Join(uint64_t left, uint64_t right, uint64_t* up) {
+  using namespace control_body;
+  if (__builtin_expect(((left ^ right) & kAgreeMask) != 0, 0)) {
+    return Break(ControlFault::kMismatch, left, right);
+  }
+  if (CombinerOf(left) == Combiner::kOr && !IsScan(left)) {
+    // In one go the words, the overflows, and what they agree in.
+    *up = (left | right) & ~kSegment;
+  } else if (__builtin_expect(IsWhole(left), 1)) {
+    Residue none;
+    *up = CombineUp(left, right, none);
+  } else {
+    *up = CombineUp(left, right, up_residue_);
+  }
+  return PutAside(IsScanBackward(left) ? right : left, 3);
+}
+
+inline ControlFault MultiSourceStream::PutAside(uint64_t body, uint64_t sides) {
+  using namespace control_body;
+  if (__builtin_expect(((body & kFirst) != 0) == in_message_, 0)) {
+    return Break(ControlFault::kFraming, body, body);
+  }
+  if (__builtin_expect(!IsWhole(body), 0)) {
+    in_message_ = (body & kLast) == 0;
+    if (!in_message_) needed_ = active_;
+  }
+  if (__builtin_expect(aside_.tail - aside_.head > mask_, 0)) {
+    return Break(ControlFault::kQueueOverflow, body, body);
+  }
+  Slot(aside_.tail++, kAside) = body | (sides << kAsideSidesShift);
+  return ControlFault::kNone;
 }
 
 inline ControlFault MultiSourceStream::PollUp(uint64_t* up) {
-  using namespace control_body;
   if (__builtin_expect(tell_ != Tell::kNothing, 0)) {
-    *up = MakeAbstain(stream_, tell_ == Tell::kAbstain);
+    *up = control_body::MakeAbstain(stream_, tell_ == Tell::kAbstain);
     tell_ = Tell::kNothing;
     return ControlFault::kNone;
   }
-  const uint64_t sides = needed_;
-  uint64_t aside;
-  if (__builtin_expect(sides == 3, 1)) {
+  if (__builtin_expect(needed_ == 3, 1)) {
     const uint64_t left = Pop(0);
-    const uint64_t right = Pop(1);
-    if (__builtin_expect(((left ^ right) & kAgreeMask) != 0, 0)) {
-      return Break(ControlFault::kMismatch, left, right);
-    }
-    *up = CombineUp(left, right);
-    aside = Operation(left) == static_cast<uint32_t>(CombineOperation::kScanBackward) ? right : left;
-  } else {
-    *up = aside = Pop(sides == 1 ? 0 : 1);
+    return Join(left, Pop(1), up);
   }
-  if (__builtin_expect(((aside & kFirst) != 0) == in_message_, 0)) {
-    return Break(ControlFault::kFraming, aside, aside);
-  }
-  in_message_ = (aside & kLast) == 0;
-  if (!in_message_) needed_ = active_;
-  if (__builtin_expect(aside_.tail - aside_.head > mask_, 0)) {
-    return Break(ControlFault::kQueueOverflow, aside, aside);
-  }
-  aside_words_[aside_.tail++ & mask_] = aside | (sides << kAsideSidesShift);
-  return ControlFault::kNone;
+  const unsigned sides = needed_;
+  *up = Pop(sides == 1 ? 0 : 1);
+  return PutAside(*up, sides);
 }
 
 inline ControlFault MultiSourceStream::HandleFromParent(uint64_t body, Down* down) {
@@ -184,24 +238,25 @@ inline ControlFault MultiSourceStream::HandleFromParent(uint64_t body, Down* dow
   if (__builtin_expect(aside_.head == aside_.tail, 0)) {
     return Break(ControlFault::kUnexpectedResult, body, body);
   }
-  const uint64_t aside = aside_words_[aside_.head++ & mask_];
+  const uint64_t aside = Slot(aside_.head++, kAside);
+  if (aside_.head == aside_.tail) aside_ = {};
   if (__builtin_expect(((aside ^ body) & kAgreeMask) != 0, 0)) {
     return Break(ControlFault::kUnexpectedResult, aside, body);
   }
   down->sides = static_cast<unsigned>(aside >> kAsideSidesShift);
   down->body[0] = body;
   down->body[1] = body;
-  const auto operation = static_cast<CombineOperation>(Operation(body));
-  if (down->sides == 3 && (operation == CombineOperation::kScanForward ||
-                           operation == CombineOperation::kScanBackward)) {
-    const Combined combined = Combine(CombinerOf(body), (body & kFirst) != 0,
-                                      Word(body), Word(aside), down_residue_);
+  if (down->sides == 3 && IsScan(body)) {
+    const Combined combined =
+        Combine(CombinerOf(body), (body & kFirst) != 0, Word(body),
+                Word(aside), down_residue_);
     const uint64_t further =
         (aside & kSegment) != 0
             ? (body & ~(kOverflow | kWordMask)) | (aside & kOverflow) | Word(aside)
             : (body & ~kWordMask) | (aside & kOverflow) |
                   (combined.overflow && (body & kLast) != 0 ? kOverflow : 0) | combined.word;
-    down->body[operation == CombineOperation::kScanForward ? 1 : 0] = further;
+    down->body[0] = IsScanBackward(body) ? further : body;
+    down->body[1] = IsScanBackward(body) ? body : further;
   }
   return ControlFault::kNone;
 }

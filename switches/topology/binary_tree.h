@@ -40,6 +40,7 @@ class BinaryTree {
   unsigned height() const { return height_; }  // links from the root to the deepest leaf
 
   bool is_leaf(uint32_t id) const { return id < leaves_; }
+  Children children(uint32_t node) const { return children_[node - leaves_]; }
   uint32_t child(uint32_t node, unsigned side) const { return children_[node - leaves_][side]; }
   uint32_t parent(uint32_t id) const { return up_[id] == kNone ? kNone : up_[id] >> 1; }
   unsigned side(uint32_t id) const { return up_[id] & 1; }  // which child of its parent

@@ -57,6 +57,18 @@ std::vector<pid_t> ChildrenOf(pid_t pid) {
   return children;
 }
 
+// For a failure: what a process and its children are and do.
+std::string DescribeTree(pid_t pid) {
+  std::string text;
+  std::vector<pid_t> list = ChildrenOf(pid);
+  list.insert(list.begin(), pid);
+  for (const pid_t each : list) {
+    const std::string proc = "/proc/" + std::to_string(each);
+    text += "\n  " + ReadFile(proc + "/stat").substr(0, 60) + " in " + ReadFile(proc + "/wchan");
+  }
+  return text;
+}
+
 void KillOwnChildren() {
   for (const pid_t child : ChildrenOf(getpid())) {
     kill(child, SIGKILL);
@@ -183,7 +195,7 @@ bool JobProcess::Finish(std::chrono::milliseconds limit) {
   }
   pollfd ended{pidfd_, POLLIN, 0};
   in_time = poll(&ended, 1, MillisecondsUntil(deadline)) == 1;
-  EXPECT_TRUE(in_time) << "the launcher still runs";
+  EXPECT_TRUE(in_time) << "the launcher still runs:" << DescribeTree(pid_) << "\n" << out_ << err_;
   if (!in_time) kill(pid_, SIGKILL);
   int status = 0;
   waitpid(pid_, &status, 0);

@@ -16,7 +16,12 @@ namespace {
 
 using ::testing::MatchesRegex;
 
+// Sanitized programs are several times slower.
+#if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
+constexpr std::chrono::milliseconds kLimit{8000};
+#else
 constexpr std::chrono::milliseconds kLimit{2000};
+#endif
 
 enum class Moment { kStarting, kRunning };
 

@@ -199,7 +199,7 @@ int Scribble() {
       words[i] = prng.Chance(1, 3) ? prng.Below(64) : prng.Next();
     }
     for (int half = 0; half < VCM5_HALVES; ++half) vcm5_port_ring_data_bell(port, half);
-    vcm5_port_ring_control_bell(port);
+    for (int fifo = 0; fifo < VCM5_CONTROL_FIFOS; ++fifo) vcm5_port_ring_control_bell(port, fifo);
   }
   return 0;
 }

@@ -104,7 +104,14 @@ class ControlWorld {
   // The port looks at its program, with room for `max` packets.
   unsigned Poll(uint32_t i, bool resample = false, unsigned max = 16) {
     ControlPacket packets[16];
-    const unsigned count = port(i).Poll(resample, std::span(packets).first(max));
+    unsigned count = 0;
+    if (++polls_ % 2 != 0 && max >= 2) {
+      // Every other time as an engine does that knows which FIFOs have something.
+      for (const unsigned fifo : {VCM5_FIFO_SYNC_OR, VCM5_FIFO_COMBINE}) {
+        count += port(i).PollWord(fifo, &packets[count]) ? 1 : 0;
+      }
+    }
+    count += port(i).Poll(resample, std::span(packets).first(max).subspan(count));
     for (unsigned p = 0; p < count; ++p) leaves_[i].up.push_back(packets[p]);
     if (check_) port(i).CheckInvariants();
     return count;
@@ -112,7 +119,11 @@ class ControlWorld {
   // The oldest packet on the link up arrives, and the network runs.
   bool ArriveUp(uint32_t i) {
     if (leaves_[i].up.empty()) return false;
-    network_.HandlePacket(i, leaves_[i].up.front());
+    if (++arrivals_ % 2 != 0) {
+      network_.HandlePacket(i, leaves_[i].up.front());
+    } else {
+      network_.FollowPacket(i, leaves_[i].up.front());
+    }
     leaves_[i].up.pop_front();
     RunNetwork();
     return true;
@@ -184,6 +195,8 @@ class ControlWorld {
   ControlNetwork network_;
   std::vector<Leaf> leaves_;
   bool check_ = true;
+  unsigned polls_ = 0;
+  unsigned arrivals_ = 0;
 };
 
 // A random shape over `leaves` leaves, from bushy to thin.

@@ -182,7 +182,7 @@ TEST_F(LoneDataAgentTest, AnInterruptingTagWritesToTheNodesInterruptLine) {
   ASSERT_EQ(pipe2(line, O_NONBLOCK | O_CLOEXEC), 0);
   options_.interrupt_lines = {line[1]};
   const auto agent = MakeDataAgent(std::move(options_));
-  memory_.page()->node_wait.interrupt_mask = 1u << 6;
+  memory_.page()->node_data.interrupt_mask = 1u << 6;
   char byte;
   SendToSelf(5);
   agent->DoWork();
@@ -197,9 +197,9 @@ TEST_F(LoneDataAgentTest, AnInterruptingTagWritesToTheNodesInterruptLine) {
 TEST_F(LoneDataAgentTest, WakesANodeThatWaits) {
   const auto agent = MakeDataAgent(std::move(options_));
   SendToSelf(0);
-  memory_.page()->node_wait.waiting = 2;
+  memory_.page()->node_control.waiting = 2;
   agent->DoWork();
-  EXPECT_EQ(memory_.page()->node_wait.waiting, 0u);
+  EXPECT_EQ(memory_.page()->node_control.waiting, 0u);
 }
 
 TEST_F(LoneDataAgentTest, DoesNothingForANodeThatHasNotRung) {

@@ -239,7 +239,7 @@ TEST_F(DataPortTest, RefusesAPacketThatHasNotArrived) {
 }
 
 TEST_F(DataPortTest, InterruptsForTheTagsOfTheMask) {
-  memory_.page()->node_wait.interrupt_mask = (1u << 3) | (1u << 7) | (1u << 9);
+  memory_.page()->node_data.interrupt_mask = (1u << 3) | (1u << 7) | (1u << 9);
   for (const unsigned tag : {2u, 3u, 9u}) ASSERT_TRUE(Deliver(Incoming(tag, 1, tag)));
   EXPECT_EQ(port_->PublishDelivered(), (1u << 3) | (1u << 9));
   EXPECT_EQ(port_->PublishDelivered(), 0u) << "each arrival interrupts once";

@@ -126,7 +126,7 @@ class NiPortInterruptTest : public NiPortTest {
       vcm5_port_take_interrupts(&test->port_);
       vcm5_port_receive_word(&test->port_, kHalf);
     };
-    memory_.page()->node_wait.interrupt_mask = 1u << 5;
+    memory_.page()->node_data.interrupt_mask = 1u << 5;
   }
   int interrupts_ = 0;
 };

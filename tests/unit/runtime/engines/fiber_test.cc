@@ -3,6 +3,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <cfenv>
 #include <cstdint>
 #include <cstring>
 #include <memory>
@@ -103,6 +104,26 @@ TEST(Fiber, ManyKeepTheirLocalsApart) {
     EXPECT_TRUE(fibers[i]->finished());
     EXPECT_EQ(sums[i], 12 * i + 20);
   }
+}
+
+TEST(Fiber, EachHasItsRounding) {
+  constexpr int kModes[] = {FE_TONEAREST, FE_UPWARD, FE_DOWNWARD, FE_TOWARDZERO};
+  std::vector<std::unique_ptr<Fiber>> fibers;
+  for (size_t i = 0; i < 4; ++i) {
+    fibers.push_back(std::make_unique<Fiber>(kStack, kOffset, [&, i] {
+      EXPECT_EQ(std::fegetround(), FE_TONEAREST);
+      std::fesetround(kModes[i]);
+      for (int round = 0; round < 3; ++round) {
+        fibers[i]->Suspend();
+        EXPECT_EQ(std::fegetround(), kModes[i]);
+      }
+    }));
+  }
+  for (int round = 0; round < 4; ++round) {
+    for (auto& fiber : fibers) fiber->Resume();
+  }
+  for (auto& fiber : fibers) EXPECT_TRUE(fiber->finished());
+  std::fesetround(FE_TONEAREST);
 }
 
 TEST(Fiber, MayUseItsWholeStack) {
