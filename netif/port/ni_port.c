@@ -77,13 +77,23 @@ static void tell_received(struct vcm5_port *port) {
   vcm5_port_ring_control_bell(port, VCM5_FIFO_ROUTER_DONE);
 }
 
+static void miss_with_interrupts(struct vcm5_port *port) {
+  if (vcm5_port_take_interrupts(port)) return;
+  port->idle(port);
+  vcm5_port_take_interrupts(port);
+}
+
 void vcm5_port_miss(struct vcm5_port *port) {
   if (port->holds_back) publish_held_back(port);
   if (__builtin_expect(port->in_router_done, 0)) tell_received(port);
-  if (port->interrupts_enabled && vcm5_port_take_interrupts(port)) return;
   port->misses++;
+  if (__builtin_expect(port->interrupts_enabled, 0)) {
+    miss_with_interrupts(port);
+    return;
+  }
+  /* The last call, so that under `embedded`, where it comes back on another stack, the processor has
+   * no return of ours to predict. */
   port->idle(port);
-  if (port->interrupts_enabled) vcm5_port_take_interrupts(port);
 }
 
 bool vcm5_port_take_interrupts(struct vcm5_port *port) {

@@ -43,10 +43,26 @@ class LazyMemory {
   size_t bytes_;
 };
 
+struct Worker;
+
 struct alignas(64) EmbeddedNode {
   std::optional<Fiber> fiber;
+  Worker* worker;
   vcm5_port port;
   NodeWake::Positions seen;  // with several threads: at the last miss
+};
+
+// What one thread runs.
+struct Worker {
+  std::vector<EmbeddedNode*> nodes;  // that have not finished
+  std::vector<Agent*> agents;
+  Prng prng{1};
+  uint64_t quiet_rounds = 0;
+
+  // The round of turns that is going on:
+  size_t at = 0;     // whose turn it is, in `nodes`
+  bool all = false;  // those who wait have one, too
+  unsigned ran = 0;  // who had one
 };
 
 thread_local EmbeddedNode* current_node = nullptr;
@@ -67,17 +83,10 @@ class Embedded::Machine {
   std::vector<std::unique_ptr<Agent>> agents_;  // left, right, control
 
  private:
-  // What one thread runs.
-  struct Worker {
-    std::vector<EmbeddedNode*> nodes;  // that have not finished
-    std::vector<Agent*> agents;
-    Prng prng{1};
-    uint64_t quiet_rounds = 0;
-  };
-
   static void Idle(vcm5_port* port);
-  void RunWorker(Worker& worker);
   void Shuffle(Worker& worker);
+  EmbeddedNode* NextReady(Worker& worker) const;
+  void RunWorker(Worker& worker);
   unsigned RunNodes(Worker& worker, bool all);
   unsigned RunAgents(Worker& worker);
   void Collect(Agent& agent);
@@ -98,6 +107,7 @@ class Embedded::Machine {
   LazyMemory bells_;
   std::vector<EmbeddedNode> nodes_;
   std::vector<Worker> workers_;
+  bool hop_;  // turns go from node to node without the scheduler
   std::atomic<uint32_t> live_{0};
   std::atomic<bool> stop_{false};
   std::mutex status_mutex_;
@@ -160,8 +170,11 @@ Embedded::Machine::Machine(EmbeddedOptions options)
 
   const unsigned threads = std::clamp(options_.threads, 1u, spec.nodes);
   workers_.resize(threads);
+  hop_ = !options_.random_schedule && options_.on_switch == nullptr;
   for (uint32_t node = 0; node < spec.nodes; ++node) {
-    workers_[uint64_t{node} * threads / spec.nodes].nodes.push_back(&nodes_[node]);
+    Worker& worker = workers_[uint64_t{node} * threads / spec.nodes];
+    worker.nodes.push_back(&nodes_[node]);
+    nodes_[node].worker = &worker;
   }
   for (size_t i = 0; i < agents_.size(); ++i) {
     workers_[i % threads].agents.push_back(agents_[i].get());
@@ -175,14 +188,13 @@ absl::Status Embedded::Machine::Run(const std::function<void(vcm5_port&)>& node_
   live_ = options_.spec.nodes;
   std::vector<std::thread> threads;
   auto run = [&](Worker& worker) {
+    FiberHome home;
     for (EmbeddedNode* node : worker.nodes) {
       vcm5_store_relaxed(&node->port.page->node_control.waiting, NodeWake::kAwake);
-      node->fiber.emplace(options_.stack_bytes, kColour * (node->port.self % kColours),
+      node->fiber.emplace(home, options_.stack_bytes, kColour * (node->port.self % kColours),
                           [node, &node_main] { node_main(node->port); });
     }
-    const FloatControl mine = FloatControl::Read();
     RunWorker(worker);
-    mine.Load();
     for (EmbeddedNode* node : worker.nodes) node->fiber.reset();
   };
   for (size_t i = 1; i < workers_.size(); ++i) {
@@ -207,6 +219,18 @@ void Embedded::Machine::Idle(vcm5_port* port) {
       node->seen = now;
     }
   }
+  // Straight on to the next node, if nobody wants to hear of it.
+  Worker& worker = *node->worker;
+  if (machine->hop_ && !machine->stop_.load(std::memory_order_relaxed)) {
+    ++worker.at;
+    if (EmbeddedNode* next = machine->NextReady(worker)) {
+      ++worker.ran;
+      current_node = next;
+      node->fiber->SuspendTo(*next->fiber);
+      return;
+    }
+    --worker.at;
+  }
   node->fiber->Suspend();
 }
 
@@ -216,23 +240,34 @@ void Embedded::Machine::Shuffle(Worker& worker) {
   }
 }
 
+// The first node from worker.at on that is to have a turn in this round, now at worker.at; or null.
+inline EmbeddedNode* Embedded::Machine::NextReady(Worker& worker) const {
+  for (; worker.at < worker.nodes.size(); ++worker.at) {
+    EmbeddedNode* node = worker.nodes[worker.at];
+    if (worker.all ||
+        vcm5_load_relaxed(&node->port.page->node_control.waiting) != NodeWake::kParked) {
+      return node;
+    }
+  }
+  return nullptr;
+}
+
 // Gives every node that does not wait (or simply every node) one turn. Returns how many had one.
 unsigned Embedded::Machine::RunNodes(Worker& worker, bool all) {
   if (options_.random_schedule) Shuffle(worker);
   const bool hooked = options_.on_switch != nullptr;
-  unsigned ran = 0;
   unsigned finished = 0;
-  for (EmbeddedNode* node : worker.nodes) {
-    if (!all && vcm5_load_relaxed(&node->port.page->node_control.waiting) == NodeWake::kParked) {
-      continue;
-    }
-    ++ran;
+  worker.all = all;
+  worker.ran = 0;
+  for (worker.at = 0; EmbeddedNode* node = NextReady(worker); ++worker.at) {
+    ++worker.ran;
     if (__builtin_expect(options_.random_schedule, 0) && worker.prng.Chance(1, 4)) continue;
     current_node = node;
     if (hooked) options_.on_switch(node->port.self, true);
     node->fiber->Resume();
     if (hooked) options_.on_switch(node->port.self, false);
-    if (__builtin_expect(node->fiber->finished(), 0)) ++finished;
+    // Turns may have gone from node to node meanwhile: the last one came back.
+    if (__builtin_expect(current_node->fiber->finished(), 0)) ++finished;
     if (__builtin_expect(stop_.load(std::memory_order_relaxed), 0)) break;
   }
   current_node = nullptr;
@@ -240,7 +275,7 @@ unsigned Embedded::Machine::RunNodes(Worker& worker, bool all) {
     std::erase_if(worker.nodes, [](EmbeddedNode* node) { return node->fiber->finished(); });
     live_.fetch_sub(finished, std::memory_order_acq_rel);
   }
-  return ran;
+  return worker.ran;
 }
 
 unsigned Embedded::Machine::RunAgents(Worker& worker) {

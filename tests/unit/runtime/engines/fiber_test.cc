@@ -7,6 +7,7 @@
 #include <cstdint>
 #include <cstring>
 #include <memory>
+#include <string>
 #include <thread>
 #include <vector>
 
@@ -19,24 +20,27 @@ constexpr size_t kStack = 256 << 10;
 constexpr size_t kOffset = 448;
 
 TEST(Fiber, RunsNothingBeforeItIsResumed) {
+  FiberHome home;
   bool ran = false;
-  Fiber fiber(kStack, kOffset, [&] { ran = true; });
+  Fiber fiber(home, kStack, kOffset, [&] { ran = true; });
   EXPECT_FALSE(ran);
   EXPECT_FALSE(fiber.finished());
 }
 
 TEST(Fiber, RunsToItsEnd) {
+  FiberHome home;
   bool ran = false;
-  Fiber fiber(kStack, kOffset, [&] { ran = true; });
+  Fiber fiber(home, kStack, kOffset, [&] { ran = true; });
   fiber.Resume();
   EXPECT_TRUE(ran);
   EXPECT_TRUE(fiber.finished());
 }
 
 TEST(Fiber, GoesOnWhereItSuspended) {
+  FiberHome home;
   std::vector<int> steps;
   Fiber* self = nullptr;
-  Fiber fiber(kStack, kOffset, [&] {
+  Fiber fiber(home, kStack, kOffset, [&] {
     for (int step = 1; step <= 5; step += 2) {
       steps.push_back(step);
       self->Suspend();
@@ -51,6 +55,7 @@ TEST(Fiber, GoesOnWhereItSuspended) {
 }
 
 TEST(Fiber, FinishEndsItFromAnyDepth) {
+  FiberHome home;
   bool returned = false;
   Fiber* self = nullptr;
   struct Deep {
@@ -59,7 +64,7 @@ TEST(Fiber, FinishEndsItFromAnyDepth) {
       if (depth > 0) Call(fiber, depth - 1);
     }
   };
-  Fiber fiber(kStack, kOffset, [&] {
+  Fiber fiber(home, kStack, kOffset, [&] {
     Deep::Call(self, 20);
     returned = true;
   });
@@ -70,8 +75,9 @@ TEST(Fiber, FinishEndsItFromAnyDepth) {
 }
 
 TEST(Fiber, CanBeDestroyedWhileSuspended) {
+  FiberHome home;
   Fiber* self = nullptr;
-  auto fiber = std::make_unique<Fiber>(kStack, kOffset, [&] {
+  auto fiber = std::make_unique<Fiber>(home, kStack, kOffset, [&] {
     char locals[1000];
     std::memset(locals, 1, sizeof locals);
     self->Suspend();
@@ -82,11 +88,12 @@ TEST(Fiber, CanBeDestroyedWhileSuspended) {
 }
 
 TEST(Fiber, ManyKeepTheirLocalsApart) {
+  FiberHome home;
   constexpr uint64_t kFibers = 200;
   std::vector<std::unique_ptr<Fiber>> fibers;
   std::vector<uint64_t> sums(kFibers);
   for (uint64_t i = 0; i < kFibers; ++i) {
-    fibers.push_back(std::make_unique<Fiber>(kStack, kOffset, [&, i] {
+    fibers.push_back(std::make_unique<Fiber>(home, kStack, kOffset, [&, i] {
       uint64_t sum = i;
       double half = 0.5 * static_cast<double>(i);
       for (int round = 0; round < 10; ++round) {
@@ -107,10 +114,11 @@ TEST(Fiber, ManyKeepTheirLocalsApart) {
 }
 
 TEST(Fiber, EachHasItsRounding) {
+  FiberHome home;
   constexpr int kModes[] = {FE_TONEAREST, FE_UPWARD, FE_DOWNWARD, FE_TOWARDZERO};
   std::vector<std::unique_ptr<Fiber>> fibers;
   for (size_t i = 0; i < 4; ++i) {
-    fibers.push_back(std::make_unique<Fiber>(kStack, kOffset, [&, i] {
+    fibers.push_back(std::make_unique<Fiber>(home, kStack, kOffset, [&, i] {
       EXPECT_EQ(std::fegetround(), FE_TONEAREST);
       std::fesetround(kModes[i]);
       for (int round = 0; round < 3; ++round) {
@@ -126,9 +134,33 @@ TEST(Fiber, EachHasItsRounding) {
   std::fesetround(FE_TONEAREST);
 }
 
+TEST(Fiber, OneCanHandOverToAnother) {
+  FiberHome home;
+  std::string trace;
+  std::unique_ptr<Fiber> second;
+  Fiber first(home, kStack, kOffset, [&] {
+    trace += "a";
+    first.SuspendTo(*second);
+    trace += "d";
+  });
+  second = std::make_unique<Fiber>(home, kStack, kOffset, [&] {
+    trace += "b";
+    second->Suspend();
+    trace += "c";
+    second->SuspendTo(first);
+  });
+  first.Resume();
+  EXPECT_EQ(trace, "ab") << "whoever suspends comes back here";
+  second->Resume();
+  EXPECT_EQ(trace, "abcd");
+  EXPECT_TRUE(first.finished());
+  EXPECT_FALSE(second->finished());
+}
+
 TEST(Fiber, MayUseItsWholeStack) {
+  FiberHome home;
   uint8_t sum = 0;
-  Fiber fiber(kStack, kOffset, [&] {
+  Fiber fiber(home, kStack, kOffset, [&] {
     volatile uint8_t locals[kStack / 2];
     for (size_t i = 0; i < sizeof locals; ++i) locals[i] = 1;
     sum = static_cast<uint8_t>(locals[0] + locals[sizeof locals - 1]);
@@ -139,9 +171,10 @@ TEST(Fiber, MayUseItsWholeStack) {
 
 TEST(Fiber, ThreadsHaveFibersOfTheirOwn) {
   const auto run = [] {
+    FiberHome home;
     int steps = 0;
     Fiber* self = nullptr;
-    Fiber fiber(kStack, kOffset, [&] {
+    Fiber fiber(home, kStack, kOffset, [&] {
       while (++steps < 100) self->Suspend();
     });
     self = &fiber;
