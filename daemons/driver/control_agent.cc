@@ -254,6 +254,7 @@ std::vector<FabricStat> ControlAgent::Stats() const {
 
 std::vector<std::string> ControlAgent::Waiting() const {
   std::vector<std::string> lines;
+  std::vector<bool> in_operation(leaves_.size());
   for (const unsigned fifo : {VCM5_FIFO_SYNC_OR, VCM5_FIFO_COMBINE, VCM5_FIFO_ROUTER_DONE}) {
     uint64_t most = 0;
     for (const ControlPort& port : ports_) most = std::max(most, port.stats(fifo).sent);
@@ -274,6 +275,18 @@ std::vector<std::string> ControlAgent::Waiting() const {
       absl::StrAppend(&line, ": not all messages sent have been received");
     }
     lines.push_back(std::move(line));
+    for (const uint32_t i : waiting) in_operation[i] = true;
+  }
+  std::vector<uint32_t> idle;
+  for (uint32_t i = 0; i < leaves_.size(); ++i) {
+    const uint32_t waits = vcm5_load_relaxed(&leaves_[i].page->node_control.waiting);
+    if (waits != NodeWake::kAwake && !in_operation[i]) idle.push_back(i);
+  }
+  if (!idle.empty()) {
+    lines.push_back(absl::StrCat(NodeRanges(idle), idle.size() == 1 ? " polls" : " poll",
+                                 " in vain, for messages or for room to send, and ",
+                                 idle.size() == 1 ? "is" : "are",
+                                 " in no control-network operation"));
   }
   return lines;
 }

@@ -265,7 +265,7 @@ static inline void vcm5_port_release(struct vcm5_port *port, int half) {
 static inline void vcm5_port_count_received(struct vcm5_port *port, int half) {
   struct vcm5_port_half *h = &port->half[half];
   h->received++;
-  /* SYNC received: pairs with the acquire in ControlPort::SampleReceived(). */
+  /* SYNC received: pairs with the acquire in ControlPort::PollRouterDone(). */
   vcm5_store_release(&port->page->node_data.received[half], h->received);
 }
 
@@ -311,7 +311,7 @@ static inline uint32_t vcm5_port_receive_word(struct vcm5_port *port, int half) 
 /* Words that the outgoing FIFO can take now. */
 static inline uint32_t vcm5_port_control_space(struct vcm5_port *port, int fifo) {
   struct vcm5_port_fifo *f = &port->fifo[fifo];
-  /* SYNC control_out_head: pairs with the release in ControlPort::TakeOutgoing(). */
+  /* SYNC control_out_head: pairs with the release in ControlFifo::PublishTaken(). */
   f->out_head_seen = vcm5_load_acquire(&port->page->control.out_head[fifo]);
   uint32_t used = f->out_tail - f->out_head_seen;
   return used >= f->depth ? 0 : f->depth - used;
@@ -330,7 +330,7 @@ static inline void vcm5_port_control_publish(struct vcm5_port *port, int fifo) {
   struct vcm5_port_fifo *f = &port->fifo[fifo];
   f->out_tail_told = f->out_tail;
   if (fifo == VCM5_FIFO_ROUTER_DONE) port->in_router_done = true;
-  /* SYNC control_out_tail: pairs with the acquire in ControlPort::TakeOutgoing(). */
+  /* SYNC control_out_tail: pairs with the acquire in ControlFifo::Look(). */
   vcm5_store_release(&port->page->node_control.out_tail[fifo], f->out_tail);
   vcm5_port_ring_control_bell(port, fifo);
 }
@@ -390,7 +390,7 @@ static inline const struct vcm5_control_entry *vcm5_port_control_peek(struct vcm
                                                                       int fifo) {
   struct vcm5_port_fifo *f = &port->fifo[fifo];
   if (f->in_head == f->in_tail_seen) {
-    /* SYNC control_in_tail: pairs with the release in ControlPort::Deliver(). */
+    /* SYNC control_in_tail: pairs with the release in ControlFifo::Publish(). */
     f->in_tail_seen = vcm5_load_acquire(&port->page->control.in_tail[fifo]);
     if (f->in_head == f->in_tail_seen) return 0;
   }
@@ -414,7 +414,7 @@ static inline uint32_t vcm5_port_control_receive_word(struct vcm5_port *port, in
   f->pop_left--;
   f->in_head++;
   port->misses = 0;
-  /* SYNC control_in_head: pairs with the acquire in ControlPort::RefreshCredit(). */
+  /* SYNC control_in_head: pairs with the acquire in ControlFifo::RefreshRead(). */
   vcm5_store_release(&port->page->node_control.in_head[fifo], f->in_head);
   /* The network looks at in_head by itself when it works; ring in case it sleeps for want of room. */
   if (__builtin_expect((f->in_head & (f->depth / 4 - 1)) == 0, 0)) {

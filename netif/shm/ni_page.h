@@ -5,7 +5,7 @@
  * Every cache line of positions has exactly one writer (but for the word that says that the node
  * sleeps), so each FIFO is a ring with one producer and one consumer and needs no lock:
  *
- *     node_data      written by the node        read by the data network
+ *     node_data      written by the node        read by both networks (router-done counts)
  *     data[half]     written by the data network (that half)      read by the node
  *     node_control   written by the node        read by the control network
  *     control        written by the control network               read by the node
@@ -88,14 +88,14 @@ struct vcm5_ni_page {
   uint32_t version;
   uint32_t self;          /* relative address, 0 .. partition_size - 1 */
   uint32_t partition_size;
-  uint32_t words_max;     /* longest data message: 5 or 18 words (NI3) */
-  uint32_t slot_bytes;    /* 32 or 96 */
+  uint32_t words_max;     /* longest data message: 5 words on the CM-5, 18 on the CM-5E (NI3) */
+  uint32_t slot_bytes;    /* 32, 64 or 96: whole units of the packet */
   uint32_t data_depth;    /* slots of each data FIFO */
   uint32_t control_depth[VCM5_CONTROL_FIFOS]; /* entries of each control FIFO */
   uint32_t bytes;         /* whole size of the mapping */
   uint32_t processors;    /* processors of the host, for idling */
   uint32_t runners;       /* processes of the job that want one */
-  uint32_t data_bell[VCM5_HALVES]; /* this node's bytes in the doorbell of its data daemon */
+  uint32_t data_bell[VCM5_HALVES]; /* index of this node's bytes in its data daemon's doorbell */
   uint32_t control_bell;           /* which VCM5_CONTROL_FIFOS bytes in the control daemon's */
   uint8_t pad0[128 - 17 * 4];
 
@@ -130,8 +130,8 @@ struct vcm5_ni_page {
 };
 
 /* A doorbell: how nodes tell a daemon that there is something to look at. Mapped by the daemon and
- * by every node that it serves. A node stores 1 into its byte after publishing; the daemon stores 0
- * before looking. `sleeping` is the word on which an idle daemon sleeps (futex). */
+ * by every node that it serves. A node stores 1 into its byte after publishing; the daemon exchanges
+ * eight bytes for 0 before looking. `sleeping` is the word on which an idle daemon sleeps (futex). */
 struct vcm5_doorbell {
   uint32_t magic;
   uint32_t version;
@@ -157,8 +157,11 @@ static inline struct vcm5_ni_offsets vcm5_ni_compute_offsets(
     const uint32_t control_depth[VCM5_CONTROL_FIFOS]) {
   struct vcm5_ni_offsets offsets;
   uint32_t at = (uint32_t)sizeof(struct vcm5_ni_page);
-  /* Control FIFOs first: a program that only synchronises touches one page. */
-  for (int fifo = 0; fifo < VCM5_CONTROL_FIFOS; ++fifo) {
+  /* The small control FIFOs first: a program that only synchronises touches one page. */
+  static const int order[VCM5_CONTROL_FIFOS] = {VCM5_FIFO_SYNC_OR, VCM5_FIFO_ROUTER_DONE,
+                                                VCM5_FIFO_COMBINE, VCM5_FIFO_BROADCAST};
+  for (int i = 0; i < VCM5_CONTROL_FIFOS; ++i) {
+    const int fifo = order[i];
     offsets.control_out[fifo] = at;
     at += control_depth[fifo] * (uint32_t)sizeof(struct vcm5_control_entry);
     at = (at + 63u) & ~63u;
