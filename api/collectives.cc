@@ -6,17 +6,24 @@ namespace vcm5 {
 
 // ---- barriers and ORs --------------------------------------------------------------------------
 
-void Collectives::PushOne(int fifo, uint32_t word) {
+inline void Collectives::PushOne(int fifo, uint32_t word) {
   while (true) {
     vcm5_port_control_first(&port(), fifo, 0, 1, word);
     if (port().fifo[fifo].send_ok) return;
-    Poll();
+    Wait();
   }
 }
 
-uint32_t Collectives::AwaitOne(int fifo) {
-  while (vcm5_port_control_peek(&port(), fifo) == nullptr) Poll();
+inline uint32_t Collectives::AwaitOne(int fifo) {
+  while (vcm5_port_control_peek(&port(), fifo) == nullptr) Wait();
   return vcm5_port_control_receive_word(&port(), fifo);
+}
+
+bool Collectives::SyncOr(bool bit) {
+  CheckInProgram("a barrier");
+  if (barrier_open_) Fail("a barrier entered inside another split-phase barrier");
+  PushOne(VCM5_FIFO_SYNC_OR, bit);
+  return AwaitOne(VCM5_FIFO_SYNC_OR) != 0;
 }
 
 void Collectives::BarrierEnter(bool bit) {
@@ -97,7 +104,7 @@ void Collectives::Combine(const Operation& operation, size_t count, const uint32
       out[received++] = vcm5_port_control_receive_word(port, VCM5_FIFO_COMBINE);
       if (received == words) break;
     }
-    if (sent + received == before) Poll();
+    if (sent + received == before) Wait();
   }
   port->segment_start = segment_before;
 }
@@ -149,7 +156,7 @@ void Collectives::BroadcastBytes(uint32_t source, std::span<std::byte> bytes) {
       }
       ++received;
     }
-    if (sent + received == before) Poll();
+    if (sent + received == before) Wait();
   }
 }
 

@@ -18,7 +18,7 @@ class Permutation final : public Kernel {
   }
 
   // A node is never more than a window ahead of what it has received, so that on average at most a
-  // window a node is under way. Both halves in turns.
+  // window a node is under way. Both halves in turns; when one is full, the other.
   void Run(uint64_t iterations) override {
     vcm5_port* const port = &node_.port();
     const uint32_t words[VCM5_WORDS_MAX] = {node_.self()};
@@ -28,9 +28,13 @@ class Permutation final : public Kernel {
     uint32_t sum = 0;
     while (sent < total || received < total) {
       const uint64_t before = sent + received;
-      while (
-          sent < total && sent < received + BENCH_WINDOW &&
-          vcm5_port_send(port, sent & 1, destinations_[sent % BENCH_WINDOW], 0, words, length_)) {
+      while (sent < total && sent < received + BENCH_WINDOW) {
+        const uint32_t destination = destinations_[sent % BENCH_WINDOW];
+        const int half = sent & 1;
+        if (!vcm5_port_send(port, half, destination, 0, words, length_) &&
+            !vcm5_port_send(port, half ^ 1, destination, 0, words, length_)) {
+          break;
+        }
         ++sent;
       }
       for (int half = 0; half < VCM5_HALVES; ++half) {

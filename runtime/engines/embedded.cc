@@ -244,10 +244,12 @@ void Embedded::Machine::Shuffle(Worker& worker) {
 inline EmbeddedNode* Embedded::Machine::NextReady(Worker& worker) const {
   for (; worker.at < worker.nodes.size(); ++worker.at) {
     EmbeddedNode* node = worker.nodes[worker.at];
-    if (worker.all ||
-        vcm5_load_relaxed(&node->port.page->node_control.waiting) != NodeWake::kParked) {
+    uint32_t* waiting = &node->port.page->node_control.waiting;
+    if (worker.all) {
+      vcm5_store_relaxed(waiting, NodeWake::kAwake);
       return node;
     }
+    if (vcm5_load_relaxed(waiting) != NodeWake::kParked) return node;
   }
   return nullptr;
 }

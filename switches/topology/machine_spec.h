@@ -23,7 +23,7 @@ struct MachineSpec {
 
   uint32_t words_max = 5;           // longest message: 5 (CM-5) or 18 (CM-5E)
   uint32_t data_fifo_depth = 128;   // messages in each data FIFO of an NI; a power of two
-  uint32_t link_depth = 16;         // packets buffered at each input port of a router chip; a power
+  uint32_t link_depth = 32;         // packets buffered at each input port of a router chip; a power
                                     // of two
   uint32_t combine_depth = 64;      // words in flight of combine operations; a power of two
   uint32_t broadcast_depth = 256;   // words in flight of user broadcasts; a power of two

@@ -38,10 +38,7 @@ class Collectives : public Messaging {
   void Barrier() { SyncOr(false); }
 
   // The OR of all nodes' bits; also a barrier.
-  bool SyncOr(bool bit) {
-    BarrierEnter(bit);
-    return BarrierExit();
-  }
+  bool SyncOr(bool bit);
 
   // The same in two phases, so that work can be done while others arrive: enter, do something else,
   // ask with BarrierTest if it is over (or not), exit. One at a time.

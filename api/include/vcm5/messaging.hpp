@@ -136,6 +136,16 @@ class Messaging {
   void CheckInProgram(const char* what) const {
     if (__builtin_expect(in_handler(), 0)) FailInHandler(what);
   }
+  // What a call does that waits for something: handles what has come, or lets others run. In line,
+  // for a wait is short when all nodes come at once.
+  void Wait() {
+    if (vcm5_port_peek(&port_, VCM5_RIGHT) == nullptr &&
+        vcm5_port_peek(&port_, VCM5_LEFT) == nullptr) {
+      vcm5_port_miss(&port_);
+    } else {
+      Poll();
+    }
+  }
   // A message that must wait for a registration is at the head of a FIFO.
   bool stalled() const { return stalled_[VCM5_LEFT] || stalled_[VCM5_RIGHT]; }
   // Prints one line that begins with this node's address, and stops the program.
