@@ -51,6 +51,7 @@ struct NodeStdio::Line {
   int fd;
   std::string label;
   std::string pending;  // label and an unfinished line
+  int error = 0;        // errno of the first write that failed
 
   static ssize_t Write(void* cookie, const char* data, size_t bytes) {
     return static_cast<Line*>(cookie)->Put(data, bytes) ? static_cast<ssize_t>(bytes) : 0;
@@ -71,13 +72,19 @@ struct NodeStdio::Line {
       }
       at = end;
     }
-    return WriteAll(fd, ready.data(), ready.size());
+    return Out(ready);
+  }
+
+  bool Out(const std::string& ready) {
+    if (WriteAll(fd, ready.data(), ready.size())) return true;
+    if (error == 0) error = errno;
+    return false;
   }
 
   void Finish() {
     if (pending.empty()) return;
     pending += '\n';
-    WriteAll(fd, pending.data(), pending.size());
+    Out(pending);
     pending.clear();
   }
 };
@@ -91,8 +98,8 @@ struct NodeStdio::Streams {
 
   Streams(uint32_t node, bool label, FILE* own_in) {
     const std::string prefix = label ? "[" + std::to_string(node) + "] " : "";
-    out_line = {STDOUT_FILENO, prefix, ""};
-    err_line = {STDERR_FILENO, prefix, ""};
+    out_line = {STDOUT_FILENO, prefix, "", 0};
+    err_line = {STDERR_FILENO, prefix, "", 0};
     const cookie_io_functions_t functions{nullptr, &Line::Write, nullptr, nullptr};
     out = fopencookie(&out_line, "w", functions);
     err = fopencookie(&err_line, "w", functions);
@@ -156,6 +163,13 @@ void NodeStdio::Leave() {
   stdout = own_out_;
   stderr = own_err_;
   stdin = own_in_;
+}
+
+int NodeStdio::write_error() const {
+  for (const auto& streams : nodes_) {
+    if (streams->out_line.error != 0) return streams->out_line.error;
+  }
+  return 0;
 }
 
 void NodeStdio::Finish(uint32_t node) {

@@ -27,6 +27,9 @@ class NodeStdio {
   // Writes out what a node has written; an unfinished last line gets its newline.
   void Finish(uint32_t node);
 
+  // Why standard output could not be written: an errno, or 0.
+  int write_error() const;
+
  private:
   struct Line;    // gathers one stream's bytes into whole lines
   struct Streams;

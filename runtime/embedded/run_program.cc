@@ -10,6 +10,7 @@
 #include <cmath>
 #include <cstdio>
 #include <cstdlib>
+#include <cstring>
 #include <memory>
 #include <string>
 
@@ -207,6 +208,11 @@ int Run::Go(const ProgramImage& image) {
     return 1;
   }
   if (options_.report_stats) options_.report_stats(machine_->Stats());
+  if (status_ == 0 && stdio_.write_error() != 0) {
+    std::fprintf(stderr, "vcm5: cannot write standard output: %s\n",
+                 std::strerror(stdio_.write_error()));
+    return 1;
+  }
   return status_;
 }
 

@@ -5,6 +5,8 @@
 
 #include <boost/asio/post.hpp>
 #include <chrono>
+#include <cstdio>
+#include <cstring>
 #include <utility>
 
 #include "absl/strings/str_cat.h"
@@ -74,7 +76,15 @@ int Job::Run() {
     End(absl::IsInvalidArgument(status) ? kExitUsage : kExitFailure, std::string(status.message()));
   }
   io_.run();
+  if (output_.write_error() != 0 && !std::exchange(reason_given_, true)) {
+    std::fprintf(stderr, "vcm5: %s\n", OutputLost().c_str());
+    if (exit_status_ == 0) exit_status_ = kExitFailure;
+  }
   return exit_status_;
+}
+
+std::string Job::OutputLost() const {
+  return absl::StrCat("cannot write standard output: ", std::strerror(output_.write_error()));
 }
 
 // ---- starting ------------------------------------------------------------------------------------
@@ -293,6 +303,10 @@ void Job::End(int status, const std::string& line) {
 void Job::KillNodes() { nodes_.Signal(SIGKILL); }
 
 void Job::CheckProgress() {
+  if (phase_ == Phase::kRunning && output_.write_error() != 0) {
+    End(kExitFailure, absl::StrCat(OutputLost(), "; the job has ended"));
+    return;
+  }
   switch (phase_) {
     case Phase::kRunning:
       if (nodes_.all_started() && nodes_.alive() == 0) Finish();

@@ -67,6 +67,7 @@ class Job : public DaemonObserver {
   void Finish();
   void Drain();
   void Done();
+  std::string OutputLost() const;
   void CheckProgress();
 
   void After(boost::asio::steady_timer& timer, std::chrono::milliseconds delay,

@@ -13,6 +13,7 @@
 #include <boost/asio/io_context.hpp>
 #include <boost/asio/posix/stream_descriptor.hpp>
 #include <boost/asio/steady_timer.hpp>
+#include <cerrno>
 #include <cstddef>
 #include <cstdint>
 #include <functional>
@@ -45,6 +46,11 @@ class OutputForwarder {
   bool flushed() const { return outputs_[0].sink.empty() && outputs_[1].sink.empty(); }
   // Standard output's reader has gone: nodes die of SIGPIPE, as they would without us.
   bool broken() const { return outputs_[kStdout].sink.broken(); }
+  // Why standard output could not be written, if not for want of a reader: an errno, or 0.
+  int write_error() const {
+    const int error = outputs_[kStdout].sink.error();
+    return error == EPIPE ? 0 : error;
+  }
 
  private:
   struct Output;

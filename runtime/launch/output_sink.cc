@@ -66,6 +66,7 @@ void OutputSink::Write() {
     }
     // Nobody reads any more, or the disk is full.
     broken_ = true;
+    error_ = errno;
     buffer_.clear();
     begin_ = 0;
     on_event_(Event::kBroken);

@@ -20,7 +20,7 @@ class OutputSink {
   enum class Event {
     kRoom,    // a full sink has room again
     kEmpty,   // everything is written
-    kBroken,  // its reader is gone
+    kBroken,  // its reader is gone, or it cannot be written
   };
 
   // `fd` stays the caller's. Events are not told from within Append.
@@ -32,6 +32,7 @@ class OutputSink {
   bool full() const { return buffer_.size() - begin_ >= kFullBytes; }
   bool empty() const { return buffer_.size() == begin_; }
   bool broken() const { return broken_; }
+  int error() const { return error_; }  // why: an errno
   // The last byte given to Append was no newline.
   bool mid_line() const { return mid_line_; }
 
@@ -51,6 +52,7 @@ class OutputSink {
   size_t begin_ = 0;
   bool scheduled_ = false;
   bool broken_ = false;
+  int error_ = 0;
   bool mid_line_ = false;
 };
 

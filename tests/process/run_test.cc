@@ -3,6 +3,7 @@
 #include <gtest/gtest.h>
 #include <signal.h>
 #include <sys/stat.h>
+#include <sys/wait.h>
 
 #include <algorithm>
 #include <cstdio>
@@ -94,6 +95,20 @@ TEST(Run, EndsQuietlyWhenNobodyReadsItsOutput) {
   ASSERT_TRUE(job.Finish());
   EXPECT_EQ(job.status(), 128 + SIGPIPE);
   EXPECT_EQ(job.err(), "");
+}
+
+// /dev/full is a disk without room: the job is over, and says why.
+TEST(Run, SaysWhenItsOutputCannotBeWritten) {
+  for (const char* engine : {"daemons", "embedded"}) {
+    const std::string command = std::string(VCM5_PROGRAM) + " run -n 2 --engine " + engine + " " +
+                                VCM5_PROBE + " hello 2>&1 >/dev/full";
+    FILE* pipe = popen(command.c_str(), "r");
+    ASSERT_NE(pipe, nullptr);
+    char said[256] = "";
+    ASSERT_NE(std::fgets(said, sizeof said, pipe), nullptr) << engine;
+    EXPECT_THAT(said, ::testing::StartsWith("vcm5: cannot write standard output: No space left"));
+    EXPECT_EQ(WEXITSTATUS(pclose(pipe)), 1) << engine;
+  }
 }
 
 TEST(Run, PassesArgumentsThatLookLikeItsOwn) {
