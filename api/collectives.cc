@@ -6,29 +6,13 @@ namespace vcm5 {
 
 // ---- barriers and ORs --------------------------------------------------------------------------
 
-inline void Collectives::PushOne(int fifo, uint32_t word) {
-  while (true) {
-    vcm5_port_control_first(&port(), fifo, 0, 1, word);
-    if (port().fifo[fifo].send_ok) return;
-    Wait();
-  }
-}
-
-inline uint32_t Collectives::AwaitOne(int fifo) {
-  while (vcm5_port_control_peek(&port(), fifo) == nullptr) Wait();
-  return vcm5_port_control_receive_word(&port(), fifo);
-}
-
-bool Collectives::SyncOr(bool bit) {
-  CheckInProgram("a barrier");
-  if (barrier_open_) Fail("a barrier entered inside another split-phase barrier");
-  PushOne(VCM5_FIFO_SYNC_OR, bit);
-  return AwaitOne(VCM5_FIFO_SYNC_OR) != 0;
+void Collectives::FailInBarrier() const {
+  Fail("a barrier entered inside another split-phase barrier");
 }
 
 void Collectives::BarrierEnter(bool bit) {
   CheckInProgram("BarrierEnter or a barrier");
-  if (barrier_open_) Fail("a barrier entered inside another split-phase barrier");
+  if (barrier_open_) FailInBarrier();
   barrier_open_ = true;
   PushOne(VCM5_FIFO_SYNC_OR, bit);
 }

@@ -38,7 +38,12 @@ class Collectives : public Messaging {
   void Barrier() { SyncOr(false); }
 
   // The OR of all nodes' bits; also a barrier.
-  bool SyncOr(bool bit);
+  bool SyncOr(bool bit) {
+    CheckInProgram("a barrier");
+    if (barrier_open_) FailInBarrier();
+    PushOne(VCM5_FIFO_SYNC_OR, bit);
+    return AwaitOne(VCM5_FIFO_SYNC_OR) != 0;
+  }
 
   // The same in two phases, so that work can be done while others arrive: enter, do something else,
   // ask with BarrierTest if it is over (or not), exit. One at a time.
@@ -144,9 +149,19 @@ class Collectives : public Messaging {
   void CombineIndependent(Operation operation, size_t words, const uint32_t* in, uint32_t* out);
   void BroadcastBytes(uint32_t source, std::span<std::byte> bytes);
   // Pushes a message of one word, waiting for room.
-  void PushOne(int fifo, uint32_t word);
+  void PushOne(int fifo, uint32_t word) {
+    for (;;) {
+      vcm5_port_control_first(&port(), fifo, 0, 1, word);
+      if (__builtin_expect(port().fifo[fifo].send_ok, 1)) return;
+      Wait();
+    }
+  }
   // Waits for a message in a control FIFO; takes its first word.
-  uint32_t AwaitOne(int fifo);
+  uint32_t AwaitOne(int fifo) {
+    while (vcm5_port_control_peek(&port(), fifo) == nullptr) Wait();
+    return vcm5_port_control_receive_word(&port(), fifo);
+  }
+  [[noreturn]] void FailInBarrier() const;
   void CheckSizes(size_t values, size_t results) const;
 
   template <typename Container>
