@@ -38,27 +38,6 @@ class NodeWake {
     static thread_local uint32_t word = 0;
     __atomic_exchange_n(&word, 1u, __ATOMIC_SEQ_CST);
   }
-
-  // Positions of the networks' side, for a node's last look before it sleeps: after the fence, one
-  // of them differs from the look before. What the node knew then and let be is no reason to stay
-  // awake.
-  struct Positions {
-    uint32_t at[2 * VCM5_HALVES + 2 * VCM5_CONTROL_FIFOS] = {};
-    bool operator==(const Positions&) const = default;
-  };
-  static Positions Look(const vcm5_ni_page& page) {
-    Positions positions;
-    uint32_t* at = positions.at;
-    for (int half = 0; half < VCM5_HALVES; ++half) {
-      *at++ = vcm5_load_acquire(&page.data[half].in_tail);
-      *at++ = vcm5_load_acquire(&page.data[half].out_head);
-    }
-    for (int fifo = 0; fifo < VCM5_CONTROL_FIFOS; ++fifo) {
-      *at++ = vcm5_load_acquire(&page.control.in_tail[fifo]);
-      *at++ = vcm5_load_acquire(&page.control.out_head[fifo]);
-    }
-    return positions;
-  }
 };
 
 }  // namespace vcm5

@@ -18,6 +18,7 @@
 #include "daemons/driver/doorbell.h"
 #include "daemons/driver/node_memory.h"
 #include "daemons/driver/node_wake.h"
+#include "netif/port/network_positions.h"
 #include "runtime/base/check.h"
 #include "runtime/base/prng.h"
 #include "runtime/engines/fiber.h"
@@ -49,7 +50,7 @@ struct alignas(64) EmbeddedNode {
   std::optional<Fiber> fiber;
   Worker* worker;
   vcm5_port port;
-  NodeWake::Positions seen;  // with several threads: at the last miss
+  NetworkPositions seen;  // with several threads: at the last miss
 };
 
 // What one thread runs.
@@ -213,7 +214,7 @@ void Embedded::Machine::Idle(vcm5_port* port) {
   if (machine->workers_.size() > 1) {
     // A network on another thread may have delivered just before: look once more, after a fence.
     NodeWake::Fence();
-    const NodeWake::Positions now = NodeWake::Look(*port->page);
+    const NetworkPositions now = NetworkPositions::Look(*port->page);
     if (!(now == node->seen)) {
       vcm5_store_relaxed(&port->page->node_control.waiting, NodeWake::kAwake);
       node->seen = now;

@@ -10,21 +10,6 @@
 
 namespace vcm5 {
 
-NodeIdle::News NodeIdle::Look(const vcm5_ni_page& page) {
-  News news;
-  uint32_t* at = news.positions;
-  for (int half = 0; half < VCM5_HALVES; ++half) {
-    *at++ = vcm5_load_relaxed(&page.data[half].in_tail);
-    *at++ = vcm5_load_relaxed(&page.data[half].out_head);
-  }
-  for (int fifo = 0; fifo < VCM5_CONTROL_FIFOS; ++fifo) {
-    *at++ = vcm5_load_relaxed(&page.control.in_tail[fifo]);
-    *at++ = vcm5_load_relaxed(&page.control.out_head[fifo]);
-  }
-  *at = vcm5_load_relaxed(&page.control.async_or_result);
-  return news;
-}
-
 void NodeIdle::Miss(vcm5_port& port) {
   if (port.misses <= spins_) {
 #if defined(__x86_64__)
@@ -38,7 +23,7 @@ void NodeIdle::Miss(vcm5_port& port) {
     return;
   }
   // The program has polled everything that it waits for since the look before this one.
-  const News news = Look(*port.page);
+  const NetworkPositions news = NetworkPositions::Look(*port.page);
   if (news == seen_) {
     Sleep(*port.page);
     sleep_ns_ = std::min(2 * sleep_ns_, kSleepMaxNs);
@@ -51,7 +36,7 @@ void NodeIdle::Miss(vcm5_port& port) {
 void NodeIdle::Sleep(vcm5_ni_page& page) {
   vcm5_store_relaxed(&page.node_control.waiting, 1);
   __atomic_thread_fence(__ATOMIC_SEQ_CST);
-  if (Look(page) == seen_) {
+  if (NetworkPositions::Look(page) == seen_) {
     const timespec timeout{0, static_cast<long>(sleep_ns_)};
     syscall(SYS_futex, &page.node_control.waiting, FUTEX_WAIT, 1, &timeout, nullptr, 0);
   }

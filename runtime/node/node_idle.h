@@ -11,6 +11,7 @@
 
 #include <cstdint>
 
+#include "netif/port/network_positions.h"
 #include "netif/port/ni_port.h"
 
 namespace vcm5 {
@@ -29,18 +30,11 @@ class NodeIdle {
   static constexpr uint64_t kSleepMinNs = 1'000'000;
   static constexpr uint64_t kSleepMaxNs = 20'000'000;
 
-  // Everything that the networks write for a node to wait on.
-  struct News {
-    uint32_t positions[2 * VCM5_HALVES + 2 * VCM5_CONTROL_FIFOS + 1];
-    bool operator==(const News&) const = default;
-  };
-
-  static News Look(const vcm5_ni_page& page);
   void Sleep(vcm5_ni_page& page);
 
   const uint32_t spins_;
   uint64_t sleep_ns_ = kSleepMinNs;
-  News seen_{};
+  NetworkPositions seen_;
 };
 
 }  // namespace vcm5

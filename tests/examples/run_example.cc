@@ -4,6 +4,9 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include <set>
+#include <string>
+
 #include <cctype>
 #include <cstdlib>
 #include <fstream>
@@ -13,7 +16,15 @@ namespace vcm5 {
 namespace {
 
 std::string TemporaryPath(const std::string& name) {
-  return testing::TempDir() + "vcm5-" + std::to_string(getpid()) + "-" + name;
+  // Gone when the test program ends.
+  static struct Files {
+    std::set<std::string> paths;
+    ~Files() {
+      for (const std::string& path : paths) unlink(path.c_str());
+    }
+  } files;
+  return *files.paths.insert(testing::TempDir() + "vcm5-" + std::to_string(getpid()) + "-" + name)
+              .first;
 }
 
 void Redirect(const std::string& path, int flags, int fd) {
