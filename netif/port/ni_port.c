@@ -3,7 +3,7 @@
 #include <stddef.h>
 
 /* Where a port that has no engine yet rings. Nothing ever reads it. */
-static uint8_t unheard_bell[VCM5_CONTROL_FIFOS];
+static uint8_t unheard_bell[VCM5_CONTROL_BELL_STRIDE * VCM5_CONTROL_FIFOS];
 static struct vcm5_doorbell unheard_doorbell;
 
 static void idle_nothing(struct vcm5_port *port) { (void)port; }
@@ -91,8 +91,6 @@ void vcm5_port_miss(struct vcm5_port *port) {
     miss_with_interrupts(port);
     return;
   }
-  /* The last call, so that under `embedded`, where it comes back on another stack, the processor has
-   * no return of ours to predict. */
   port->idle(port);
 }
 

@@ -46,14 +46,10 @@ class Fiber {
   using Context = boost::context::detail::fcontext_t;
 
   static void Enter(boost::context::detail::transfer_t from);
-  // What a stack that is left hands to the one that goes on.
-  struct Passage {
-    Context* leave;  // where to store how the first goes on
-    Fiber* to;       // the fiber that goes on; null: the home
-  };
-  static void Switch(Context* leave, Context go_on, Fiber* to);
+  static boost::context::detail::transfer_t Arrive(boost::context::detail::transfer_t from);
+  static void Switch(Context* leave, Context go_on);
 
-  Context context_ = nullptr;  // while suspended: where it goes on
+  Context context_;  // while suspended: where it goes on
   FiberHome& home_;
   bool finished_ = false;
   char* stack_base_;    // guard page included
