@@ -7,8 +7,8 @@
 namespace vcm5 {
 
 MultiSourceStream::MultiSourceStream(ControlStream stream, uint32_t depth)
-    : mask_(depth - 1),
-      stream_(stream),
+    : stream_(stream),
+      mask_(depth - 1),
       words_(new uint64_t[3 * size_t{depth}]) {
   VCM5_CHECK(std::has_single_bit(depth));
 }
@@ -57,7 +57,7 @@ ControlFault MultiSourceStream::Break(ControlFault fault, uint64_t left, uint64_
 void MultiSourceStream::CheckInvariants() const {
   for (unsigned side = 0; side < 2; ++side) {
     VCM5_CHECK(waiting(side) <= mask_ + 1);
-    VCM5_CHECK(((ready_ >> side) & 1) == (waiting(side) != 0 ? 1 : 0) || broken_);
+    VCM5_CHECK(((ready_ >> side) & 1) != 0 || behind_[side].count() == 0);
     // Whoever has a word waiting takes part.
     VCM5_CHECK(waiting(side) == 0 || ((active_ >> side) & 1) != 0);
   }
@@ -67,7 +67,8 @@ void MultiSourceStream::CheckInvariants() const {
   VCM5_CHECK(needed_ != 3 || tell_ == Tell::kNothing);
   VCM5_CHECK(!in_message_ || broken_ || needed_ != 0);
   VCM5_CHECK(!told_abstain_ || active_ == 0);
-  for (uint32_t at = aside_.head; at != aside_.tail; ++at) {
+  VCM5_CHECK(first_[kAside] != 0 || behind_[kAside].count() == 0);
+  for (uint32_t at = behind_[kAside].head; at != behind_[kAside].tail; ++at) {
     VCM5_CHECK(Slot(at, kAside) >> kAsideSidesShift != 0);
   }
 }

@@ -41,12 +41,12 @@ class alignas(64) MultiSourceStream {
   // A multiple-source packet of this stream from child `side`.
   ControlFault HandleFromChild(unsigned side, uint64_t body) {
     const unsigned bit = 1u << side;
-    Positions& queue = queue_[side];
     if (__builtin_expect(broken_, 0)) return ControlFault::kNone;
-    if (__builtin_expect(queue.tail - queue.head > mask_, 0)) {
-      return Break(ControlFault::kQueueOverflow, body, body);
+    if (__builtin_expect((ready_ & bit) != 0, 0)) {
+      return Push(side, body) ? ControlFault::kNone
+                              : Break(ControlFault::kQueueOverflow, body, body);
     }
-    Slot(queue.tail++, side) = body;
+    first_[side] = body;
     ready_ |= bit;
     if (__builtin_expect((active_ & bit) == 0, 0)) Activate(bit);
     return ControlFault::kNone;
@@ -89,14 +89,15 @@ class alignas(64) MultiSourceStream {
   uint64_t fault_body(unsigned side) const { return fault_body_[side]; }
   bool broken() const { return broken_; }
   bool abstains() const { return told_abstain_; }
-  uint32_t waiting(unsigned side) const { return queue_[side].tail - queue_[side].head; }
-  uint32_t put_aside() const { return aside_.tail - aside_.head; }
+  uint32_t waiting(unsigned side) const { return ((ready_ >> side) & 1) + behind_[side].count(); }
+  uint32_t put_aside() const { return (first_[kAside] != 0 ? 1 : 0) + behind_[kAside].count(); }
   void CheckInvariants() const;
 
  private:
   struct Positions {
     uint32_t head = 0;
     uint32_t tail = 0;
+    uint32_t count() const { return tail - head; }
   };
   enum class Tell : uint8_t { kNothing, kAbstain, kTakePart };
 
@@ -104,19 +105,33 @@ class alignas(64) MultiSourceStream {
   // leaves zero.
   static constexpr unsigned kAsideSidesShift = 62;
 
-  // Where position `at` of a queue (by side) or of what is put aside keeps its body.
+  // Of each queue (by side) and of what is put aside, the first word is at hand; those behind it,
+  // which nodes in step do not have, lie in words_.
   static constexpr unsigned kAside = 2;
   uint64_t& Slot(uint32_t at, unsigned which) const {
     return words_[size_t{at & mask_} * 3 + which];
   }
+  // Adds a word behind the first. False if there is no room.
+  bool Push(unsigned which, uint64_t body) {
+    if (behind_[which].count() == mask_) return false;
+    Slot(behind_[which].tail++, which) = body;
+    return true;
+  }
   uint64_t Pop(unsigned side) {
-    Positions& queue = queue_[side];
-    const uint64_t body = Slot(queue.head++, side);
-    if (queue.head == queue.tail) {
+    const uint64_t body = first_[side];
+    Positions& behind = behind_[side];
+    if (__builtin_expect(behind.head == behind.tail, 1)) {
       ready_ &= static_cast<uint8_t>(~(1u << side));
-      queue = {};  // nodes in step use the same few cache lines again and again
+    } else {
+      first_[side] = Slot(behind.head++, side);
     }
     return body;
+  }
+  uint64_t PopAside() {
+    const uint64_t aside = first_[kAside];
+    Positions& behind = behind_[kAside];
+    first_[kAside] = behind.head == behind.tail ? 0 : Slot(behind.head++, kAside);
+    return aside;
   }
   static uint64_t CombineUp(uint64_t left, uint64_t right, Residue& residue);
   ControlFault Join(uint64_t left, uint64_t right, uint64_t* up);
@@ -124,10 +139,9 @@ class alignas(64) MultiSourceStream {
   void Activate(unsigned bit);
   ControlFault Break(ControlFault fault, uint64_t left, uint64_t right);
 
-  // All positions and states in one cache line.
-  Positions queue_[2];
-  Positions aside_;
-  uint32_t mask_;
+  // What every word needs, in one cache line.
+  uint64_t first_[3] = {0, 0, 0};  // put aside: 0 is none
+  Positions behind_[3];
   uint8_t active_ = 3;   // children that do not abstain
   uint8_t needed_ = 3;   // children that the next word up needs: as active_, or those of the message
   uint8_t ready_ = 0;    // children whose queue is not empty
@@ -138,6 +152,8 @@ class alignas(64) MultiSourceStream {
   ControlStream stream_;
   Residue up_residue_;
   Residue down_residue_;
+  // The others'.
+  uint32_t mask_;
   std::unique_ptr<uint64_t[]> words_;  // by position: left, right, put aside
   uint64_t fault_body_[2] = {0, 0};
 };
@@ -207,10 +223,12 @@ inline ControlFault MultiSourceStream::PutAside(uint64_t body, uint64_t sides) {
     in_message_ = (body & kLast) == 0;
     if (!in_message_) needed_ = active_;
   }
-  if (__builtin_expect(aside_.tail - aside_.head > mask_, 0)) {
-    return Break(ControlFault::kQueueOverflow, body, body);
+  const uint64_t aside = body | (sides << kAsideSidesShift);
+  if (__builtin_expect(first_[kAside] != 0, 0)) {
+    return Push(kAside, aside) ? ControlFault::kNone
+                               : Break(ControlFault::kQueueOverflow, body, body);
   }
-  Slot(aside_.tail++, kAside) = body | (sides << kAsideSidesShift);
+  first_[kAside] = aside;
   return ControlFault::kNone;
 }
 
@@ -235,11 +253,10 @@ inline ControlFault MultiSourceStream::HandleFromParent(uint64_t body, Down* dow
     down->sides = 0;
     return ControlFault::kNone;
   }
-  if (__builtin_expect(aside_.head == aside_.tail, 0)) {
+  if (__builtin_expect(first_[kAside] == 0, 0)) {
     return Break(ControlFault::kUnexpectedResult, body, body);
   }
-  const uint64_t aside = Slot(aside_.head++, kAside);
-  if (aside_.head == aside_.tail) aside_ = {};
+  const uint64_t aside = PopAside();
   if (__builtin_expect(((aside ^ body) & kAgreeMask) != 0, 0)) {
     return Break(ControlFault::kUnexpectedResult, aside, body);
   }
