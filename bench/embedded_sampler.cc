@@ -23,7 +23,7 @@ class EmbeddedSampler final : public Sampler {
     embedded.spec.nodes = what.nodes;
     embedded.spec.seed = options_.seed;
     embedded.seed = options_.seed;
-    embedded.threads = options_.threads;
+    embedded.threads = ThreadsFor(options_, *what.benchmark);
     Embedded engine(std::move(embedded));
     std::mutex mutex;
     std::string wrong;

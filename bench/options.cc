@@ -158,7 +158,6 @@ absl::Status TakeEngine(const Words& words, Options* options) {
   } else if (words.engine != "daemons") {
     return Wrong("--engine", words.engine, "daemons or embedded");
   }
-  options->threads = std::clamp(Cores(), 1u, 4u);
   if (words.threads.empty()) return absl::OkStatus();
   if (options->engine != Engine::kEmbedded) {
     return absl::InvalidArgumentError("--threads is of --engine embedded only");
@@ -245,6 +244,11 @@ unsigned Cores() {
   return static_cast<unsigned>(CPU_COUNT(&set));
 }
 
+unsigned ThreadsFor(const Options& options, const Benchmark& benchmark) {
+  if (options.threads != 0) return options.threads;
+  return LessIsBetter(benchmark.unit) ? 1 : std::clamp(Cores(), 1u, 4u);
+}
+
 std::variant<Options, int> ReadCommandLine(int argc, char** argv) {
   CLI::App app("Measure the networks.");
   Words words;
@@ -252,7 +256,7 @@ std::variant<Options, int> ReadCommandLine(int argc, char** argv) {
   app.add_option("-n,--nodes", words.nodes, "numbers of nodes (default 2,16,64)")
       ->type_name("N,...");
   app.add_option("--engine", words.engine, "daemons (default) or embedded")->type_name("ENGINE");
-  app.add_option("--threads", words.threads, "of the engine embedded (default: cores, at most 4)")
+  app.add_option("--threads", words.threads, "of the engine embedded (default: 1 for a time; for a rate cores, at most 4)")
       ->type_name("T");
   app.add_option("--bytes", words.bytes, "sizes of a message")->type_name("B,...");
   app.add_option("--seed", words.seed, "default 1")->type_name("S");

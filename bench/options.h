@@ -17,7 +17,7 @@ enum class Engine { kDaemons, kEmbedded };
 struct Options {
   std::vector<Case> cases;  // in the order of the command line
   Engine engine = Engine::kDaemons;
-  unsigned threads = 1;  // of the engine `embedded`
+  unsigned threads = 0;  // of the engine `embedded`; 0: as ThreadsFor() says
   uint64_t seed = 1;
   uint32_t repetitions = 9;
   uint32_t warmup = 1;
@@ -32,6 +32,10 @@ const char* EngineName(Engine engine);
 
 // Processors that this process may use.
 unsigned Cores();
+
+// Threads on which the engine `embedded` runs a benchmark: as the options say; else one for a time,
+// which a cache line's way between processors would lengthen, and several for a rate.
+unsigned ThreadsFor(const Options& options, const Benchmark& benchmark);
 
 // The options; or, when there is nothing to measure, the exit status, everything having been said:
 // --help on standard output, a fault in one line on standard error.

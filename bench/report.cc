@@ -61,8 +61,8 @@ std::vector<std::string> TableHead(const Options& options, const Benchmark& benc
       VCM5_VERSION, VCM5_BUILD_TYPE,
       options.engine == Engine::kDaemons
           ? "daemons, a process a node"
-          : absl::StrFormat("embedded on %d thread%s", options.threads,
-                            options.threads == 1 ? "" : "s"),
+          : absl::StrFormat("embedded on %d thread%s", ThreadsFor(options, benchmark),
+                            ThreadsFor(options, benchmark) == 1 ? "" : "s"),
       Cores(), Cores() == 1 ? "" : "s", options.seed, options.repetitions,
       MeasuresJobs(benchmark) ? "" : " of " + amount, options.warmup));
   for (const std::string& peer : peers) lines.push_back("# against " + peer + ", in turns");

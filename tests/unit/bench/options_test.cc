@@ -64,6 +64,8 @@ TEST(BenchOptions, ReadEngineAndEffort) {
                                     "--repetitions=2", "--warmup=0", "--iterations=7", "--json"});
   EXPECT_EQ(options.engine, Engine::kEmbedded);
   EXPECT_EQ(options.threads, 3u);
+  EXPECT_EQ(ThreadsFor(options, *FindBenchmark("rate")), 3u);
+  EXPECT_EQ(ThreadsFor(Options(), *FindBenchmark("barrier")), 1u);
   EXPECT_EQ(options.seed, 5u);
   EXPECT_EQ(options.repetitions, 2u);
   EXPECT_EQ(options.warmup, 0u);
