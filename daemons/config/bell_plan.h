@@ -2,7 +2,7 @@
 // tells peers; the daemon derives the same ones.
 //
 //   data daemon     [leaves of its part, left] [the same, right] [parts: the peers' links] [launcher]
-//   control daemon  [nodes of the partition, VCM5_CONTROL_FIFOS each]                      [launcher]
+//   control daemon  [nodes of the partition, for each control FIFO]                        [launcher]
 //
 // Each group begins at a multiple of 8, for Doorbell::Take.
 #ifndef VCM5_DAEMONS_CONFIG_BELL_PLAN_H_
@@ -34,7 +34,7 @@ class BellPlan {
   static BellPlan ForControlDaemon(uint32_t partition_size) {
     BellPlan plan;
     plan.leaves_ = partition_size;
-    plan.others_ = RoundUp(VCM5_CONTROL_FIFOS * partition_size);
+    plan.others_ = vcm5_control_bells(partition_size);
     plan.launcher_ = plan.others_;
     return plan;
   }

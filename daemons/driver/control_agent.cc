@@ -106,19 +106,20 @@ ControlAgent::ControlAgent(ControlAgentOptions options)
 unsigned ControlAgent::DoWork() {
   unsigned made = 0;
   bool resample = false;  // a node with a router-done under way has something new to say
-  const unsigned rung = doorbell_.Take(
-      0, VCM5_CONTROL_FIFOS * static_cast<uint32_t>(leaves_.size()), [&](uint32_t bell) {
-        const unsigned fifo = bell % VCM5_CONTROL_FIFOS;
-        resample |= fifo == VCM5_FIFO_ROUTER_DONE;
-        const uint32_t leaf = bell / VCM5_CONTROL_FIFOS;
-        if (ControlPacket packet; ports_[leaf].PollWord(fifo, &packet)) {
-          Send(leaf, packet);
-          Touch(leaf);
-          ++made;
-        } else {
-          made += Poll(leaf, 1u << fifo, false);
-        }
-      });
+  const auto leaves = static_cast<uint32_t>(leaves_.size());
+  const unsigned rung = doorbell_.Take(0, vcm5_control_bells(leaves), [&](uint32_t bell) {
+    const uint32_t leaf = vcm5_control_bell_node(bell);
+    const unsigned fifo = vcm5_control_bell_fifo(bell);
+    if (leaf >= leaves) return;  // a scribbled bell that nobody owns
+    resample |= fifo == VCM5_FIFO_ROUTER_DONE;
+    if (ControlPacket packet; ports_[leaf].PollWord(fifo, &packet)) {
+      Send(leaf, packet);
+      Touch(leaf);
+      ++made;
+    } else {
+      made += Poll(leaf, 1u << fifo, false);
+    }
+  });
   const bool look = rung == 0 || ++calls_without_look_ == kLookEvery;
   if (__builtin_expect(look, 0)) {
     calls_without_look_ = 0;

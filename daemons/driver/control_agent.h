@@ -19,7 +19,7 @@ struct ControlAgentOptions {
   // NI memory of the partition's members, in scan order (by relative address). None is null.
   std::vector<vcm5_ni_page*> pages;
   std::vector<uint32_t> members;  // physical address of each, for reports
-  // Bell VCM5_CONTROL_FIFOS * r + f of `doorbell` is that of FIFO f at relative address r.
+  // Its bells begin with vcm5_control_bells(pages.size()).
   Doorbell doorbell;
 };
 

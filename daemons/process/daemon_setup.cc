@@ -15,7 +15,7 @@
 namespace vcm5 {
 namespace {
 
-constexpr uint32_t kBellsMax = (VCM5_CONTROL_FIFOS + 1) * kLeavesMax;  // of any BellPlan
+const uint32_t kBellsMax = vcm5_control_bells(kLeavesMax) + kLeavesMax;  // of any BellPlan
 
 absl::Status Malformed(const char* what) {
   return absl::InvalidArgumentError(absl::StrCat("the launcher's configuration is malformed: ", what));

@@ -57,7 +57,7 @@ struct vcm5_port {
   /* Lets others run; called after a miss. Set by the engine, as are wake and engine. */
   void (*idle)(struct vcm5_port *port);
   void *engine;
-  uint8_t *control_bell; /* VCM5_CONTROL_FIFOS of this node's bytes in the doorbell */
+  uint8_t *control_bell; /* this node's first in the doorbell */
   struct vcm5_doorbell *control_doorbell;
   uint32_t self;
   uint32_t partition_size;
@@ -112,7 +112,8 @@ static inline void vcm5_port_ring_data_bell(struct vcm5_port *port, int half) {
 
 static inline void vcm5_port_ring_control_bell(struct vcm5_port *port, int fifo) {
   /* SYNC control_bell: pairs with the exchange in Doorbell::Take(). */
-  __atomic_store_n(&port->control_bell[fifo], (uint8_t)1, __ATOMIC_RELEASE);
+  __atomic_store_n(&port->control_bell[VCM5_CONTROL_BELL_STRIDE * (uint32_t)fifo], (uint8_t)1,
+                   __ATOMIC_RELEASE);
   __atomic_signal_fence(__ATOMIC_SEQ_CST);
   if (__builtin_expect(vcm5_load_relaxed(&port->control_doorbell->sleeping) != 0, 0)) {
     port->wake(port->control_doorbell);

@@ -99,6 +99,7 @@ class Embedded::Machine {
   static constexpr size_t kColour = 7 * 64;
   static constexpr size_t kColours = 32;
 
+  static constexpr uint64_t kSpinRounds = 64;  // some microseconds
   // A worker that has nothing to do and no processor to itself sleeps so long at most.
   static constexpr uint64_t kPauseMaxUs = 1000;
   static constexpr uint64_t kSharedPauseMaxUs = 100;
@@ -108,6 +109,7 @@ class Embedded::Machine {
   LazyMemory bells_;
   std::vector<EmbeddedNode> nodes_;
   std::vector<Worker> workers_;
+  uint64_t spin_rounds_;  // that a worker looks again before it gives its processor away
   bool hop_;  // turns go from node to node without the scheduler
   std::atomic<uint32_t> live_{0};
   std::atomic<bool> stop_{false};
@@ -119,10 +121,10 @@ Embedded::Machine::Machine(EmbeddedOptions options)
     : options_(std::move(options)),
       node_bytes_(NodeMemoryBytes(options_.spec)),
       memory_((node_bytes_ + kColour) * options_.spec.nodes),
-      bells_(3 * Doorbell::BytesFor(VCM5_CONTROL_FIFOS * options_.spec.leaves())),
+      bells_(3 * Doorbell::BytesFor(vcm5_control_bells(options_.spec.leaves()))),
       nodes_(options_.spec.nodes) {
   const MachineSpec& spec = options_.spec;
-  const uint32_t bells = VCM5_CONTROL_FIFOS * spec.leaves();  // as many as control needs
+  const uint32_t bells = vcm5_control_bells(spec.leaves());  // as many as control needs
   Doorbell doorbells[3];  // left, right, control
   for (unsigned i = 0; i < 3; ++i) {
     uint8_t* memory = bells_.data() + size_t{i} * Doorbell::BytesFor(bells);
@@ -137,7 +139,7 @@ Embedded::Machine::Machine(EmbeddedOptions options)
     identity.self = node;
     identity.partition_size = spec.nodes;
     identity.data_bell[VCM5_LEFT] = identity.data_bell[VCM5_RIGHT] = node;
-    identity.control_bell = node;
+    identity.control_bell = vcm5_control_bell(node);
     InitializeNodePage(page(node), spec, identity);
     pages[node] = page(node);
     vcm5_port& port = nodes_[node].port;
@@ -149,7 +151,7 @@ Embedded::Machine::Machine(EmbeddedOptions options)
       port.data_bell[half] = doorbells[half].bell(node);
     }
     port.control_doorbell = doorbells[2].shared();
-    port.control_bell = doorbells[2].bell(VCM5_CONTROL_FIFOS * node);
+    port.control_bell = doorbells[2].bell(vcm5_control_bell(node));
     port.idle = Idle;
     port.engine = this;
   }
@@ -171,6 +173,7 @@ Embedded::Machine::Machine(EmbeddedOptions options)
 
   const unsigned threads = std::clamp(options_.threads, 1u, spec.nodes);
   workers_.resize(threads);
+  spin_rounds_ = threads > 1 && threads <= std::thread::hardware_concurrency() ? kSpinRounds : 0;
   hop_ = !options_.random_schedule && options_.on_switch == nullptr;
   for (uint32_t node = 0; node < spec.nodes; ++node) {
     Worker& worker = workers_[uint64_t{node} * threads / spec.nodes];
@@ -321,9 +324,12 @@ void Embedded::Machine::RunWorker(Worker& worker) {
       worker.quiet_rounds = 0;
       continue;
     }
-    // Everybody here waits and nothing is on its way: whoever waits for something that no network
-    // brings (a clock, another thread) must be let look for it.
-    ++worker.quiet_rounds;
+    // Everybody here waits and nothing is on its way. Another thread may be about to act; then,
+    // whoever waits for something that no network brings (a clock) must be let look for it.
+    if (++worker.quiet_rounds <= spin_rounds_) {
+      __builtin_ia32_pause();
+      continue;
+    }
     RunNodes(worker, true);
     Wait(worker);
   }

@@ -121,7 +121,7 @@ absl::Status JobFabric::MakeNodes() {
                         .processors = processors_,
                         .runners = runners(),
                         .data_bell = {bells.bell(VCM5_LEFT, node), bells.bell(VCM5_RIGHT, node)},
-                        .control_bell = node});
+                        .control_bell = vcm5_control_bell(node)});
     int line[2];
     if (pipe2(line, O_CLOEXEC | O_NONBLOCK) != 0) {
       return absl::ResourceExhaustedError(

@@ -95,9 +95,11 @@ class Node {
           reinterpret_cast<uint8_t*>(data_doorbell + 1) + page->data_bell[half];
       port_.data_doorbell[half] = data_doorbell;
     }
-    if (page->control_bell >= environment.control_bells / VCM5_CONTROL_FIFOS) return NoSuchBell();
-    port_.control_bell = reinterpret_cast<uint8_t*>(control_doorbell + 1) +
-                         size_t{VCM5_CONTROL_FIFOS} * page->control_bell;
+    constexpr uint32_t kToLastBell = VCM5_CONTROL_BELL_STRIDE * (VCM5_CONTROL_FIFOS - 1);
+    if (uint64_t{page->control_bell} + kToLastBell >= environment.control_bells) {
+      return NoSuchBell();
+    }
+    port_.control_bell = reinterpret_cast<uint8_t*>(control_doorbell + 1) + page->control_bell;
     port_.control_doorbell = control_doorbell;
 
     idle_ = std::make_unique<NodeIdle>(*page);

@@ -22,7 +22,7 @@ class ControlAgentTest : public ::testing::Test {
     MachineSpec spec;
     spec.nodes = kNodes;
     spec.broadcast_depth = broadcast_depth;
-    constexpr uint32_t kBells = VCM5_CONTROL_FIFOS * kNodes;
+    const uint32_t kBells = vcm5_control_bells(kNodes);
     bells_.resize(Doorbell::BytesFor(kBells) / sizeof(uint64_t));
     Doorbell::Create(bells_.data(), kBells);
     doorbell_ = Doorbell(bells_.data(), kBells);
@@ -36,7 +36,7 @@ class ControlAgentTest : public ::testing::Test {
       memory_.push_back(std::make_unique<NiMemory>(spec, node));
       memory_.back()->Attach(port(node));
       port(node)->control_doorbell = doorbell_.shared();
-      port(node)->control_bell = doorbell_.bell(VCM5_CONTROL_FIFOS * node);
+      port(node)->control_bell = doorbell_.bell(vcm5_control_bell(node));
       options.pages.push_back(memory_.back()->page());
     }
     agent_ = MakeControlAgent(std::move(options));
@@ -72,7 +72,7 @@ TEST_F(ControlAgentTest, ABellIsForOneFifo) {
   for (uint32_t node = 0; node < kNodes; ++node) {
     vcm5_port_control_first(port(node), VCM5_FIFO_SYNC_OR, 0, 1, node == 2);
     vcm5_port_combine_first(port(node), VCM5_ADD, VCM5_REDUCE, 1, 1);
-    port(node)->control_bell[VCM5_FIFO_SYNC_OR] = 0;
+    port(node)->control_bell[VCM5_CONTROL_BELL_STRIDE * VCM5_FIFO_SYNC_OR] = 0;
   }
   EXPECT_GT(agent_->DoWork(), 0u);
   for (uint32_t node = 0; node < kNodes; ++node) {
