@@ -74,8 +74,12 @@ class MemoryLink final : public Link {
 
 }  // namespace
 
-DataMachine::DataMachine(const MachineSpec& spec, uint32_t parts, uint64_t seed)
-    : spec_(spec), parts_(parts), page_bytes_(NodeMemoryBytes(spec)), ports_(spec.nodes) {
+DataMachine::DataMachine(const MachineSpec& spec, uint32_t parts, uint64_t seed, Members members_of)
+    : spec_(spec),
+      parts_(parts),
+      page_bytes_(NodeMemoryBytes(spec)),
+      members_(members_of == Members::kNodes ? spec.nodes : spec.leaves()),
+      ports_(members_) {
   const FatTree tree(spec.leaves(), spec.parents_per_level);
   std::vector<uint32_t> bells(parts);
   for (uint32_t leaf = 0; leaf < spec.leaves(); ++leaf) bells[tree.PartOfLeaf(leaf, parts)]++;
@@ -92,15 +96,15 @@ DataMachine::DataMachine(const MachineSpec& spec, uint32_t parts, uint64_t seed)
 
 void DataMachine::MakeNodes() {
   const FatTree tree(spec_.leaves(), spec_.parents_per_level);
-  const size_t bytes = size_t{spec_.nodes} * (page_bytes_ + kFenceBytes) + kFenceBytes;
+  const size_t bytes = size_t{members_} * (page_bytes_ + kFenceBytes) + kFenceBytes;
   pages_.reset(static_cast<uint8_t*>(std::aligned_alloc(4096, bytes)));
   std::memset(pages_.get(), kFence, bytes);
   std::vector<uint32_t> bell(parts_);
-  for (uint32_t node = 0; node < spec_.nodes; ++node) {
+  for (uint32_t node = 0; node < members_; ++node) {
     std::memset(page(node), 0, page_bytes_);
     NodeIdentity identity;
     identity.self = node;
-    identity.partition_size = spec_.nodes;
+    identity.partition_size = members_;
     InitializeNodePage(page(node), spec_, identity);
     const char* wrong = vcm5_port_attach(&ports_[node], page(node), page_bytes_);
     VCM5_CHECK_MSG(wrong == nullptr, wrong);
@@ -115,10 +119,10 @@ void DataMachine::MakeNodes() {
 }
 
 void DataMachine::MakeAgents(uint64_t seed) {
-  std::vector<uint32_t> members(spec_.nodes);
+  std::vector<uint32_t> members(members_);
   std::iota(members.begin(), members.end(), 0u);
-  std::vector<vcm5_ni_page*> pages(spec_.nodes);
-  for (uint32_t node = 0; node < spec_.nodes; ++node) pages[node] = page(node);
+  std::vector<vcm5_ni_page*> pages(members_);
+  for (uint32_t node = 0; node < members_; ++node) pages[node] = page(node);
   for (uint32_t half = 0; half < VCM5_HALVES; ++half) {
     std::vector<std::vector<std::unique_ptr<Link>>> links(parts_);
     for (auto& row : links) row.resize(parts_);
@@ -185,7 +189,7 @@ uint64_t DataMachine::Stat(const std::string& name) const {
 
 void DataMachine::CheckFences() const {
   const uint8_t* at = pages_.get();
-  for (uint32_t fence = 0; fence <= spec_.nodes; ++fence, at += kFenceBytes + page_bytes_) {
+  for (uint32_t fence = 0; fence <= members_; ++fence, at += kFenceBytes + page_bytes_) {
     for (uint32_t i = 0; i < kFenceBytes; ++i) VCM5_CHECK(at[i] == kFence);
   }
 }

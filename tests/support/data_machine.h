@@ -20,10 +20,14 @@ namespace vcm5 {
 
 class DataMachine {
  public:
-  // `seed` decides how much the links between parts deliver at a time.
-  DataMachine(const MachineSpec& spec, uint32_t parts, uint64_t seed);
+  // Who has an NI and is in the partition: the processing nodes, or every leaf (NI12, DN10).
+  enum class Members { kNodes, kLeaves };
 
-  uint32_t nodes() const { return spec_.nodes; }
+  // `seed` decides how much the links between parts deliver at a time.
+  DataMachine(const MachineSpec& spec, uint32_t parts, uint64_t seed,
+              Members members_of = Members::kNodes);
+
+  uint32_t nodes() const { return members_; }
   vcm5_port& port(uint32_t node) { return ports_[node]; }
   vcm5_ni_page* page(uint32_t node);
   uint32_t page_bytes() const { return page_bytes_; }
@@ -57,6 +61,7 @@ class DataMachine {
   MachineSpec spec_;
   uint32_t parts_;
   uint32_t page_bytes_;
+  uint32_t members_;
   Memory pages_;  // fence, page, fence, page, ..., fence
   std::vector<Memory> bell_memory_;
   std::vector<Doorbell> doorbells_;  // half * parts + part

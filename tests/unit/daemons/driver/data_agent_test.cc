@@ -148,6 +148,27 @@ TEST_P(DataAgentTest, SaysThatAPortIsClosed) {
   EXPECT_THAT(waiting, ElementsAre("node 4's port to the left data network is closed"));
 }
 
+// Control processors and I/O channels have addresses and NIs like nodes (NI12, DN10).
+TEST_P(DataAgentTest, CarriesMessagesFromAndToLeavesThatAreNotNodes) {
+  MachineSpec spec = SmallSpec(14);
+  spec.control_processors = 2;
+  spec.io_channels = 5;
+  DataMachine machine(spec, GetParam(), 1, DataMachine::Members::kLeaves);
+  ASSERT_EQ(machine.nodes(), 21u);
+  for (uint32_t from = 0; from < machine.nodes(); ++from) {
+    for (uint32_t to = 0; to < machine.nodes(); ++to) {
+      const uint32_t word = 100 * from + to;
+      const int half = (from + to) % 2 == 0 ? VCM5_LEFT : VCM5_RIGHT;
+      ASSERT_TRUE(vcm5_port_send(&machine.port(from), half, to, 0, &word, 1));
+      for (int quiet = 0; quiet < 10;) quiet = machine.RunAll() != 0 ? 0 : quiet + 1;
+      ASSERT_NE(vcm5_port_peek(&machine.port(to), half), nullptr) << from << " to " << to;
+      ASSERT_EQ(vcm5_port_receive_word(&machine.port(to), half), word);
+      vcm5_port_flush_half(&machine.port(to), half);
+    }
+  }
+  EXPECT_THAT(machine.errors(), IsEmpty());
+}
+
 INSTANTIATE_TEST_SUITE_P(Parts, DataAgentTest, ::testing::Values(1, 2, 3, 5));
 
 // ---- one node alone ----
