@@ -35,6 +35,7 @@ class DataAgent final : public Agent, private LinkReceiver {
   struct Leaf {
     DataPort port;
     vcm5_ni_page* page;
+    const RouteTable* routes;  // to the members of its partition
     int interrupt_line;
     bool pending = false;    // in pending_: the outgoing FIFO may hold messages
     bool touched = false;    // in touched_: positions to publish
@@ -51,6 +52,7 @@ class DataAgent final : public Agent, private LinkReceiver {
     if (std::exchange(leaf.touched, true)) return;
     touched_.push_back(static_cast<uint32_t>(&leaf - leaves_.data()));
   }
+  std::vector<const RouteTable*> MakeRoutes(const DataAgentOptions& options);
   unsigned InjectFrom(Leaf& leaf, bool* more);
   void RefreshCredit(Leaf& leaf) {
     if (const uint32_t freed = leaf.port.RefreshCredit(); freed != 0) {
@@ -71,7 +73,7 @@ class DataAgent final : public Agent, private LinkReceiver {
   const uint32_t part_;
   const uint32_t words_max_;
   const FatTree tree_;
-  const RouteTable routes_;
+  std::vector<RouteTable> routes_;  // by partition; the last is that of leaves in none
   Region region_;
   Doorbell doorbell_;
   const uint32_t first_bell_;
@@ -112,13 +114,13 @@ DataAgent::DataAgent(DataAgentOptions options)
       part_(options.part),
       words_max_(options.spec.words_max),
       tree_(options.spec.leaves(), options.spec.parents_per_level),
-      routes_(options.spec.leaves(), options.members),
       region_(tree_, MakeRegionOptions(options)),
       doorbell_(options.doorbell),
       first_bell_(options.first_bell),
       links_(std::move(options.links)) {
   const NiGeometry geometry = GeometryOf(options.spec);
   const vcm5_ni_offsets offsets = geometry.Offsets();
+  const std::vector<const RouteTable*> routes_of = MakeRoutes(options);
   leaf_slot_.assign(region_.last_leaf() - region_.first_leaf(), kUnattached);
   for (uint32_t leaf = region_.first_leaf(); leaf < region_.last_leaf(); ++leaf) {
     if (leaf >= options.pages.size() || options.pages[leaf] == nullptr) continue;
@@ -134,7 +136,7 @@ DataAgent::DataAgent(DataAgentOptions options)
     leaf_slot_[leaf - region_.first_leaf()] = static_cast<uint32_t>(leaves_.size());
     const int line =
         leaf < options.interrupt_lines.size() ? options.interrupt_lines[leaf] : -1;
-    leaves_.push_back({DataPort(port), options.pages[leaf], line});
+    leaves_.push_back({DataPort(port), options.pages[leaf], routes_of[leaf], line});
   }
   pending_.reserve(leaves_.size());
   touched_.reserve(leaves_.size());
@@ -153,6 +155,19 @@ DataAgent::DataAgent(DataAgentOptions options)
       wire_of_[peer].push_back(static_cast<uint32_t>(link_wire_.size()) - 1);
     }
   }
+}
+
+// Fills routes_; returns which of them each leaf has.
+std::vector<const RouteTable*> DataAgent::MakeRoutes(const DataAgentOptions& options) {
+  const uint32_t leaves = options.spec.leaves();
+  routes_.reserve(options.partitions.size() + 1);
+  for (const Partition& partition : options.partitions) routes_.emplace_back(leaves, partition);
+  routes_.emplace_back(leaves, Partition{});
+  std::vector<const RouteTable*> of(leaves, &routes_.back());
+  for (size_t i = 0; i < options.partitions.size(); ++i) {
+    for (const uint32_t leaf : options.partitions[i]) of[leaf] = &routes_[i];
+  }
+  return of;
 }
 
 unsigned DataAgent::DoWork() {
@@ -211,7 +226,7 @@ unsigned DataAgent::InjectFrom(Leaf& leaf, bool* more) {
   const uint32_t count = std::min(pushed, space);
   uint32_t dropped = 0;
   for (uint32_t i = 0; i < count; ++i) {
-    if (leaf.port.Take(routes_, region_.InjectSlot(physical))) {
+    if (leaf.port.Take(*leaf.routes, region_.InjectSlot(physical))) {
       region_.Inject(physical);
     } else {
       ++dropped;
@@ -306,7 +321,7 @@ void DataAgent::ReportChips() {
 void DataAgent::ReportFault(Leaf& leaf) {
   const DataPortReport report = leaf.port.TakeReport();
   if (report.fault == DataPortFault::kNone) return;
-  AddError(leaf.port.self(), DescribeFault(report, half_, routes_.size(), words_max_));
+  AddError(leaf.port.self(), DescribeFault(report, half_, leaf.routes->size(), words_max_));
 }
 
 void DataAgent::AddError(uint32_t physical, std::string message) {

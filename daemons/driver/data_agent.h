@@ -14,6 +14,7 @@
 #include "daemons/link/link.h"
 #include "netif/shm/ni_page.h"
 #include "switches/topology/machine_spec.h"
+#include "switches/topology/partition.h"
 
 namespace vcm5 {
 
@@ -27,8 +28,8 @@ struct DataAgentOptions {
   // Each is vcm5_ni_compute_offsets(...).bytes long, for the geometry of `spec`.
   std::vector<vcm5_ni_page*> pages;
 
-  // Partition: relative address r is physical address members[r].
-  std::vector<uint32_t> members;
+  // Which address only others of their own partition; leaves outside of all send to nobody.
+  std::vector<Partition> partitions;
 
   // Bells [first_bell, first_bell + leaves of this part) of `doorbell`, in leaf order.
   Doorbell doorbell;

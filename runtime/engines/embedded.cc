@@ -6,6 +6,7 @@
 
 #include <algorithm>
 #include <atomic>
+#include <deque>
 #include <mutex>
 #include <numeric>
 #include <optional>
@@ -48,7 +49,9 @@ struct Worker;
 
 struct alignas(64) EmbeddedNode {
   std::optional<Fiber> fiber;
-  Worker* worker;
+  Worker* worker = nullptr;
+  uint32_t physical = 0;
+  uint32_t partition = 0;
   vcm5_port port;
   NetworkPositions seen;  // with several threads: at the last miss
 };
@@ -59,6 +62,7 @@ struct Worker {
   std::vector<Agent*> agents;
   Prng prng{1};
   uint64_t quiet_rounds = 0;
+  uint32_t stops_seen = 0;  // of Machine::stops_
 
   // The round of turns that is going on:
   size_t at = 0;     // whose turn it is, in `nodes`
@@ -74,17 +78,20 @@ class Embedded::Machine {
  public:
   explicit Machine(EmbeddedOptions options);
 
-  absl::Status Run(const std::function<void(vcm5_port&)>& node_main);
+  std::vector<absl::Status> Run(const std::vector<NodeMain>& mains);
   [[noreturn]] void Finish(vcm5_port& port);
   vcm5_ni_page* page(uint32_t node) {
     return reinterpret_cast<vcm5_ni_page*>(memory_.data() + node * (node_bytes_ + kColour));
   }
 
   EmbeddedOptions options_;
-  std::vector<std::unique_ptr<Agent>> agents_;  // left, right, control
+  std::vector<std::unique_ptr<Agent>> agents_;  // left, right, control of each partition
 
  private:
   static void Idle(vcm5_port* port);
+  Doorbell MakeDoorbell(uint32_t bells);
+  void AttachNode(uint32_t physical, uint32_t self, const Doorbell* halves,
+                  const Doorbell& control);
   void Shuffle(Worker& worker);
   EmbeddedNode* NextReady(Worker& worker) const;
   void RunWorker(Worker& worker);
@@ -92,7 +99,12 @@ class Embedded::Machine {
   unsigned RunAgents(Worker& worker);
   void Collect(Agent& agent);
   void Wait(Worker& worker);
-  void Stop(absl::Status status);
+  void Stop(uint32_t partition, absl::Status status);
+  void StopAll(const absl::Status& status);
+  void Retire(Worker& worker);
+  bool StopWanted(const Worker& worker) const {
+    return stops_.load(std::memory_order_relaxed) != worker.stops_seen;
+  }
 
   // The same line of every node's memory, or of its stack, would fall into one set of the cache if
   // they lay whole pages apart: each node's are shifted by some lines against the one before.
@@ -106,79 +118,77 @@ class Embedded::Machine {
 
   const size_t node_bytes_;
   LazyMemory memory_;
-  LazyMemory bells_;
+  std::deque<LazyMemory> bell_memory_;  // of each doorbell
   std::vector<EmbeddedNode> nodes_;
   std::vector<Worker> workers_;
   uint64_t spin_rounds_;  // that a worker looks again before it gives its processor away
   bool hop_;  // turns go from node to node without the scheduler
   std::atomic<uint32_t> live_{0};
-  std::atomic<bool> stop_{false};
-  std::mutex status_mutex_;
-  absl::Status status_;
+  std::atomic<uint32_t> stops_{0};  // times that a partition was stopped
+  // What has become of a partition.
+  struct Outcome {
+    std::atomic<uint32_t> live{0};
+    std::atomic<bool> stopped{false};
+    absl::Status status;
+  };
+  std::mutex status_mutex_;  // guards every status
+  std::vector<Outcome> outcomes_;
 };
 
 Embedded::Machine::Machine(EmbeddedOptions options)
     : options_(std::move(options)),
       node_bytes_(NodeMemoryBytes(options_.spec)),
       memory_((node_bytes_ + kColour) * options_.spec.nodes),
-      bells_(3 * Doorbell::BytesFor(vcm5_control_bells(options_.spec.leaves()))),
-      nodes_(options_.spec.nodes) {
+      nodes_(options_.spec.nodes),
+      outcomes_(std::max<size_t>(options_.partitions.size(), 1)) {
   const MachineSpec& spec = options_.spec;
-  const uint32_t bells = vcm5_control_bells(spec.leaves());  // as many as control needs
-  Doorbell doorbells[3];  // left, right, control
-  for (unsigned i = 0; i < 3; ++i) {
-    uint8_t* memory = bells_.data() + size_t{i} * Doorbell::BytesFor(bells);
-    Doorbell::Create(memory, bells);
-    doorbells[i] = Doorbell(memory, bells);
+  if (options_.partitions.empty()) {
+    Partition& all = options_.partitions.emplace_back(spec.nodes);
+    std::iota(all.begin(), all.end(), 0u);
   }
+  const absl::Status sound = CheckPartitions(options_.partitions, spec.nodes);
+  VCM5_CHECK_MSG(sound.ok(), std::string(sound.message()).c_str());
+  const Doorbell halves[VCM5_HALVES] = {MakeDoorbell(spec.nodes), MakeDoorbell(spec.nodes)};
   std::vector<vcm5_ni_page*> pages(spec.nodes);
-  std::vector<uint32_t> members(spec.nodes);
-  std::iota(members.begin(), members.end(), 0u);
-  for (uint32_t node = 0; node < spec.nodes; ++node) {
-    NodeIdentity identity;
-    identity.self = node;
-    identity.partition_size = spec.nodes;
-    identity.data_bell[VCM5_LEFT] = identity.data_bell[VCM5_RIGHT] = node;
-    identity.control_bell = vcm5_control_bell(node);
-    InitializeNodePage(page(node), spec, identity);
-    pages[node] = page(node);
-    vcm5_port& port = nodes_[node].port;
-    const char* wrong =
-        vcm5_port_attach(&port, page(node), static_cast<uint32_t>(node_bytes_));
-    VCM5_CHECK_MSG(wrong == nullptr, wrong);
-    for (int half = 0; half < VCM5_HALVES; ++half) {
-      port.data_doorbell[half] = doorbells[half].shared();
-      port.data_bell[half] = doorbells[half].bell(node);
+  std::vector<ControlAgentOptions> controls;
+  for (uint32_t index = 0; index < options_.partitions.size(); ++index) {
+    const Partition& partition = options_.partitions[index];
+    ControlAgentOptions& control = controls.emplace_back();
+    control.spec = spec;
+    control.members = partition;
+    control.doorbell = MakeDoorbell(vcm5_control_bells(static_cast<uint32_t>(partition.size())));
+    for (uint32_t self = 0; self < partition.size(); ++self) {
+      const uint32_t physical = partition[self];
+      nodes_[physical].physical = physical;
+      nodes_[physical].partition = index;
+      pages[physical] = page(physical);
+      control.pages.push_back(page(physical));
+      AttachNode(physical, self, halves, control.doorbell);
     }
-    port.control_doorbell = doorbells[2].shared();
-    port.control_bell = doorbells[2].bell(vcm5_control_bell(node));
-    port.idle = Idle;
-    port.engine = this;
   }
   for (int half = 0; half < VCM5_HALVES; ++half) {
     DataAgentOptions agent;
     agent.spec = spec;
     agent.half = half;
     agent.pages = pages;
-    agent.members = members;
-    agent.doorbell = doorbells[half];
+    agent.partitions = options_.partitions;
+    agent.doorbell = halves[half];
     agents_.push_back(MakeDataAgent(std::move(agent)));
   }
-  ControlAgentOptions control;
-  control.spec = spec;
-  control.pages = pages;
-  control.members = members;
-  control.doorbell = doorbells[2];
-  agents_.push_back(MakeControlAgent(std::move(control)));
+  for (ControlAgentOptions& control : controls) {
+    agents_.push_back(MakeControlAgent(std::move(control)));
+  }
 
   const unsigned threads = std::clamp(options_.threads, 1u, spec.nodes);
   workers_.resize(threads);
   spin_rounds_ = threads > 1 && threads <= std::thread::hardware_concurrency() ? kSpinRounds : 0;
   hop_ = !options_.random_schedule && options_.on_switch == nullptr;
-  for (uint32_t node = 0; node < spec.nodes; ++node) {
-    Worker& worker = workers_[uint64_t{node} * threads / spec.nodes];
-    worker.nodes.push_back(&nodes_[node]);
-    nodes_[node].worker = &worker;
+  for (const Partition& partition : options_.partitions) {
+    for (const uint32_t physical : partition) {
+      Worker& worker = workers_[uint64_t{physical} * threads / spec.nodes];
+      worker.nodes.push_back(&nodes_[physical]);
+      nodes_[physical].worker = &worker;
+    }
   }
   for (size_t i = 0; i < agents_.size(); ++i) {
     workers_[i % threads].agents.push_back(agents_[i].get());
@@ -186,17 +196,53 @@ Embedded::Machine::Machine(EmbeddedOptions options)
   for (unsigned i = 0; i < threads; ++i) workers_[i].prng = Prng(DeriveSeed(options_.seed, i));
 }
 
-absl::Status Embedded::Machine::Run(const std::function<void(vcm5_port&)>& node_main) {
-  status_ = absl::OkStatus();
-  stop_ = false;
-  live_ = options_.spec.nodes;
+Doorbell Embedded::Machine::MakeDoorbell(uint32_t bells) {
+  uint8_t* memory = bell_memory_.emplace_back(Doorbell::BytesFor(bells)).data();
+  Doorbell::Create(memory, bells);
+  return Doorbell(memory, bells);
+}
+
+void Embedded::Machine::AttachNode(uint32_t physical, uint32_t self, const Doorbell* halves,
+                                   const Doorbell& control) {
+  EmbeddedNode& node = nodes_[physical];
+  NodeIdentity identity;
+  identity.self = self;
+  identity.partition_size =
+      static_cast<uint32_t>(options_.partitions[node.partition].size());
+  identity.data_bell[VCM5_LEFT] = identity.data_bell[VCM5_RIGHT] = physical;
+  identity.control_bell = vcm5_control_bell(self);
+  InitializeNodePage(page(physical), options_.spec, identity);
+  vcm5_port& port = node.port;
+  const char* wrong =
+      vcm5_port_attach(&port, page(physical), static_cast<uint32_t>(node_bytes_));
+  VCM5_CHECK_MSG(wrong == nullptr, wrong);
+  for (int half = 0; half < VCM5_HALVES; ++half) {
+    port.data_doorbell[half] = halves[half].shared();
+    port.data_bell[half] = halves[half].bell(physical);
+  }
+  port.control_doorbell = control.shared();
+  port.control_bell = control.bell(vcm5_control_bell(self));
+  port.idle = Idle;
+  port.engine = this;
+}
+
+std::vector<absl::Status> Embedded::Machine::Run(const std::vector<NodeMain>& mains) {
+  VCM5_CHECK_MSG(mains.size() == outcomes_.size(), "as many programs as partitions");
+  uint32_t live = 0;
+  for (size_t i = 0; i < outcomes_.size(); ++i) {
+    outcomes_[i].live = static_cast<uint32_t>(options_.partitions[i].size());
+    outcomes_[i].stopped = false;
+    outcomes_[i].status = absl::OkStatus();
+    live += outcomes_[i].live;
+  }
+  live_ = live;
   std::vector<std::thread> threads;
   auto run = [&](Worker& worker) {
     FiberHome home;
     for (EmbeddedNode* node : worker.nodes) {
       vcm5_store_relaxed(&node->port.page->node_control.waiting, NodeWake::kAwake);
-      node->fiber.emplace(home, options_.stack_bytes, kColour * (node->port.self % kColours),
-                          [node, &node_main] { node_main(node->port); });
+      node->fiber.emplace(home, options_.stack_bytes, kColour * (node->physical % kColours),
+                          [node, &main = mains[node->partition]] { main(node->port); });
     }
     RunWorker(worker);
     for (EmbeddedNode* node : worker.nodes) node->fiber.reset();
@@ -206,7 +252,9 @@ absl::Status Embedded::Machine::Run(const std::function<void(vcm5_port&)>& node_
   }
   run(workers_[0]);
   for (std::thread& thread : threads) thread.join();
-  return status_;
+  std::vector<absl::Status> statuses;
+  for (const Outcome& outcome : outcomes_) statuses.push_back(outcome.status);
+  return statuses;
 }
 
 void Embedded::Machine::Idle(vcm5_port* port) {
@@ -225,7 +273,7 @@ void Embedded::Machine::Idle(vcm5_port* port) {
   }
   // Straight on to the next node, if nobody wants to hear of it.
   Worker& worker = *node->worker;
-  if (machine->hop_ && !machine->stop_.load(std::memory_order_relaxed)) {
+  if (machine->hop_ && !machine->StopWanted(worker)) {
     ++worker.at;
     if (EmbeddedNode* next = machine->NextReady(worker)) {
       ++worker.ran;
@@ -269,18 +317,15 @@ unsigned Embedded::Machine::RunNodes(Worker& worker, bool all) {
     ++worker.ran;
     if (__builtin_expect(options_.random_schedule, 0) && worker.prng.Chance(1, 4)) continue;
     current_node = node;
-    if (hooked) options_.on_switch(node->port.self, true);
+    if (hooked) options_.on_switch(node->physical, true);
     node->fiber->Resume();
-    if (hooked) options_.on_switch(node->port.self, false);
+    if (hooked) options_.on_switch(node->physical, false);
     // Turns may have gone from node to node meanwhile: the last one came back.
     if (__builtin_expect(current_node->fiber->finished(), 0)) ++finished;
-    if (__builtin_expect(stop_.load(std::memory_order_relaxed), 0)) break;
+    if (__builtin_expect(StopWanted(worker), 0)) break;
   }
   current_node = nullptr;
-  if (finished != 0) {
-    std::erase_if(worker.nodes, [](EmbeddedNode* node) { return node->fiber->finished(); });
-    live_.fetch_sub(finished, std::memory_order_acq_rel);
-  }
+  if (finished != 0) Retire(worker);
   return worker.ran;
 }
 
@@ -297,28 +342,58 @@ unsigned Embedded::Machine::RunAgents(Worker& worker) {
   return work;
 }
 
+// An error belongs to the partition of the node that it names, as its program knows it.
 void Embedded::Machine::Collect(Agent& agent) {
+  const auto status = [](uint32_t node, const FabricError& error) {
+    return absl::FailedPreconditionError(absl::StrCat("node ", node, ": ", error.message));
+  };
   for (const FabricError& error : agent.TakeErrors()) {
-    Stop(absl::FailedPreconditionError(absl::StrCat("node ", error.leaf, ": ", error.message)));
+    const EmbeddedNode* node = error.leaf < nodes_.size() ? &nodes_[error.leaf] : nullptr;
+    if (node != nullptr && node->worker != nullptr) {
+      Stop(node->partition, status(node->port.self, error));
+    } else {
+      StopAll(status(error.leaf, error));
+    }
   }
 }
 
-void Embedded::Machine::Stop(absl::Status status) {
+// Nothing happens to a partition that has ended already.
+void Embedded::Machine::Stop(uint32_t partition, absl::Status status) {
   const std::lock_guard<std::mutex> lock(status_mutex_);
-  if (status_.ok()) status_ = std::move(status);
-  stop_.store(true, std::memory_order_relaxed);
+  Outcome& outcome = outcomes_[partition];
+  if (outcome.stopped || (outcome.live == 0 && absl::IsDeadlineExceeded(status))) return;
+  outcome.status = std::move(status);
+  outcome.stopped = true;
+  stops_.fetch_add(1, std::memory_order_release);
+}
+
+void Embedded::Machine::StopAll(const absl::Status& status) {
+  for (uint32_t i = 0; i < outcomes_.size(); ++i) Stop(i, status);
+}
+
+// Nodes that have finished, or whose partition was stopped, get no more turns.
+void Embedded::Machine::Retire(Worker& worker) {
+  worker.stops_seen = stops_.load(std::memory_order_acquire);
+  const size_t retired = std::erase_if(worker.nodes, [this](EmbeddedNode* node) {
+    Outcome& outcome = outcomes_[node->partition];
+    if (!node->fiber->finished() && !outcome.stopped) return false;
+    outcome.live.fetch_sub(1, std::memory_order_relaxed);
+    return true;
+  });
+  live_.fetch_sub(static_cast<uint32_t>(retired), std::memory_order_acq_rel);
 }
 
 void Embedded::Machine::RunWorker(Worker& worker) {
   const std::vector<EmbeddedNode*> all_nodes = worker.nodes;
   uint64_t rounds = 0;
-  while (live_.load(std::memory_order_acquire) != 0 && !stop_.load(std::memory_order_relaxed)) {
+  while (live_.load(std::memory_order_acquire) != 0) {
+    if (__builtin_expect(StopWanted(worker), 0)) Retire(worker);
     // A node that missed may yet do something that no message is needed for, and others may be busy
     // until it does: now and then everybody gets a turn.
     const unsigned ran = RunNodes(worker, (rounds & 0xff) == 0xff);
     const unsigned work = RunAgents(worker);
     if ((++rounds & 0xff) == 0 && options_.should_stop && options_.should_stop()) {
-      Stop(absl::DeadlineExceededError("the run was told to stop"));
+      StopAll(absl::DeadlineExceededError("the run was told to stop"));
     }
     if (ran != 0 || work != 0) {
       worker.quiet_rounds = 0;
@@ -342,7 +417,7 @@ void Embedded::Machine::Wait(Worker& worker) {
   if (shared && worker.quiet_rounds > 2) sched_yield();
   if (worker.quiet_rounds < (shared ? 1000 : 64)) return;
   if (options_.should_stop && options_.should_stop()) {
-    Stop(absl::DeadlineExceededError("the run was told to stop"));
+    StopAll(absl::DeadlineExceededError("the run was told to stop"));
     return;
   }
   const uint64_t microseconds =
@@ -361,8 +436,10 @@ Embedded::Embedded(EmbeddedOptions options)
     : machine_(std::make_unique<Machine>(std::move(options))) {}
 Embedded::~Embedded() = default;
 
-absl::Status Embedded::Run(const std::function<void(vcm5_port&)>& node_main) {
-  return machine_->Run(node_main);
+absl::Status Embedded::Run(const NodeMain& node_main) { return machine_->Run({node_main}).front(); }
+
+std::vector<absl::Status> Embedded::RunPartitions(const std::vector<NodeMain>& mains) {
+  return machine_->Run(mains);
 }
 
 void Embedded::Finish(vcm5_port& port) { machine_->Finish(port); }

@@ -18,17 +18,22 @@
 #include "daemons/driver/agent.h"
 #include "netif/port/ni_port.h"
 #include "switches/topology/machine_spec.h"
+#include "switches/topology/partition.h"
 
 namespace vcm5 {
 
 struct EmbeddedOptions {
   MachineSpec spec;
+  // Subtrees that run programs of their own (CheckPartitions); empty: one of all nodes. Nodes in no
+  // partition stay idle.
+  std::vector<Partition> partitions;
   uint64_t seed = 1;             // of the schedule; the machine's own seed is spec.seed
   bool random_schedule = false;
   unsigned threads = 1;          // nodes and networks are dealt out over so many threads
   size_t stack_bytes = 1 << 20;  // of each node; only what is used is touched
-  // Called around a node's turns, on its thread, if set: `entering` or leaving node `self`.
-  std::function<void(uint32_t self, bool entering)> on_switch;
+  // Called around a node's turns, on its thread, if set: `entering` or leaving the node of this
+  // physical address.
+  std::function<void(uint32_t physical, bool entering)> on_switch;
   // Asked now and then; true ends the run with status kDeadlineExceeded.
   std::function<bool()> should_stop;
 };
@@ -40,10 +45,16 @@ class Embedded {
   Embedded(const Embedded&) = delete;
   Embedded& operator=(const Embedded&) = delete;
 
+  using NodeMain = std::function<void(vcm5_port&)>;
+
   // Runs node_main once for every node of the machine and returns when all have returned, or with
   // the first error that a network reported ("node 3: destination 99 is outside ..."). May be
-  // called again: the networks keep their state, as a machine does.
-  absl::Status Run(const std::function<void(vcm5_port&)>& node_main);
+  // called again: the networks keep their state, as a machine does. For a machine of one partition.
+  absl::Status Run(const NodeMain& node_main);
+
+  // The same with a program for each partition, at the same time. A partition that a network reports
+  // an error for ends, and the others go on. should_stop ends those that have not ended.
+  std::vector<absl::Status> RunPartitions(const std::vector<NodeMain>& mains);
 
   // Ends the calling node's fiber as if its main had returned. On a node's fiber only.
   [[noreturn]] void Finish(vcm5_port& port);
@@ -55,7 +66,7 @@ class Embedded {
   std::vector<FabricStat> Stats() const;
   std::vector<std::string> Waiting() const;
 
-  // For tests: the NI memory of a node.
+  // For tests: the NI memory of a node, by physical address.
   vcm5_ni_page* page(uint32_t node);
 
  private:

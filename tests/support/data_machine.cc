@@ -144,7 +144,7 @@ void DataMachine::MakeAgents(uint64_t seed) {
       options.part = part;
       options.parts = parts_;
       options.pages = pages;
-      options.members = members;
+      options.partitions = {members};
       options.doorbell = doorbells_[half * parts_ + part];
       options.links = std::move(links[part]);
       agents_.push_back(MakeDataAgent(std::move(options)));

@@ -181,7 +181,7 @@ class LoneDataAgentTest : public ::testing::Test {
     Doorbell::Create(bells_.data(), 8);
     options_.spec = spec_;
     options_.pages = {memory_.page()};
-    options_.members = {0};
+    options_.partitions = {{0}};
     options_.doorbell = Doorbell(bells_.data(), 8);
     port_.data_bell[VCM5_LEFT] = options_.doorbell.bell(0);
     port_.data_doorbell[VCM5_LEFT] = options_.doorbell.shared();

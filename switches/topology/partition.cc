@@ -1,0 +1,71 @@
+#include "switches/topology/partition.h"
+
+#include <algorithm>
+#include <numeric>
+
+#include "absl/strings/str_cat.h"
+#include "runtime/base/check.h"
+#include "switches/topology/fat_tree.h"
+
+namespace vcm5 {
+
+Subtree SubtreeOf(const Partition& partition) {
+  VCM5_CHECK(!partition.empty());
+  const uint32_t last = partition.back();
+  const uint32_t size = uint32_t{1} << (2 * FatTree::CommonLevel(partition.front(), last));
+  return {last / size * size, size};
+}
+
+absl::Status CheckPartitions(std::span<const Partition> partitions, uint32_t nodes) {
+  for (size_t i = 0; i < partitions.size(); ++i) {
+    const Partition& partition = partitions[i];
+    if (partition.empty()) {
+      return absl::InvalidArgumentError(absl::StrCat("partition ", i, " has no nodes"));
+    }
+    if (std::adjacent_find(partition.begin(), partition.end(), std::greater_equal<>()) !=
+        partition.end()) {
+      return absl::InvalidArgumentError(
+          absl::StrCat("the addresses of partition ", i, " do not ascend"));
+    }
+    if (partition.back() >= nodes) {
+      return absl::InvalidArgumentError(absl::StrCat("partition ", i, " has node ", partition.back(),
+                                                     ", but the machine's are 0 to ", nodes - 1));
+    }
+    const Subtree mine = SubtreeOf(partition);
+    for (size_t j = 0; j < i; ++j) {
+      const Subtree other = SubtreeOf(partitions[j]);
+      if (mine.first >= other.first + other.size || other.first >= mine.first + mine.size) continue;
+      const Subtree& larger = mine.size > other.size ? mine : other;
+      return absl::InvalidArgumentError(
+          absl::StrCat("partitions ", j, " and ", i, " share chips: both are in the subtree of leaves ",
+                       larger.first, " to ", larger.first + larger.size - 1));
+    }
+  }
+  return absl::OkStatus();
+}
+
+std::vector<Partition> PlacePartitions(std::span<const uint32_t> sizes) {
+  std::vector<Partition> placed;
+  std::vector<Subtree> taken;
+  for (const uint32_t nodes : sizes) {
+    VCM5_CHECK(nodes > 0);
+    Subtree at{0, uint32_t{1} << (2 * FatTree::CommonLevel(0, nodes - 1))};
+    // Two subtrees lie apart or one in the other, so steps of the own size meet every free place.
+    const auto overlaps = [&at](const Subtree& other) {
+      return at.first < other.first + other.size && other.first < at.first + at.size;
+    };
+    while (std::any_of(taken.begin(), taken.end(), overlaps)) at.first += at.size;
+    taken.push_back(at);
+    Partition& partition = placed.emplace_back(nodes);
+    std::iota(partition.begin(), partition.end(), at.first);
+  }
+  return placed;
+}
+
+uint32_t PlacedNodes(std::span<const Partition> partitions) {
+  uint32_t nodes = 0;
+  for (const Partition& partition : partitions) nodes = std::max(nodes, partition.back() + 1);
+  return nodes;
+}
+
+}  // namespace vcm5

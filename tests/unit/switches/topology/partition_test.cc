@@ -1,0 +1,66 @@
+#include "switches/topology/partition.h"
+
+#include <gtest/gtest.h>
+
+#include <string>
+
+#include "switches/topology/fat_tree.h"
+
+namespace vcm5 {
+namespace {
+
+Partition Range(uint32_t first, uint32_t count) {
+  Partition partition;
+  for (uint32_t i = 0; i < count; ++i) partition.push_back(first + i);
+  return partition;
+}
+
+TEST(Partition, TheSubtreeHoldsAllPathsBetweenMembers) {
+  EXPECT_EQ(SubtreeOf({5}).first, 4u);
+  EXPECT_EQ(SubtreeOf({5}).size, 4u);
+  EXPECT_EQ(SubtreeOf(Range(16, 16)).first, 16u);
+  EXPECT_EQ(SubtreeOf(Range(16, 16)).size, 16u);
+  EXPECT_EQ(SubtreeOf({15, 16}).first, 0u);
+  EXPECT_EQ(SubtreeOf({15, 16}).size, 64u);
+  EXPECT_EQ(SubtreeOf({64, 70, 127}).first, 64u);
+  EXPECT_EQ(SubtreeOf({64, 70, 127}).size, 64u);
+}
+
+std::string Wrong(const std::vector<Partition>& partitions, uint32_t nodes) {
+  return std::string(CheckPartitions(partitions, nodes).message());
+}
+
+TEST(Partition, SubtreesMustNotShareChips) {
+  EXPECT_TRUE(CheckPartitions(std::vector<Partition>{Range(0, 16), Range(16, 4), Range(20, 3)}, 32).ok());
+  EXPECT_EQ(Wrong({Range(0, 20), Range(20, 4)}, 32),
+            "partitions 0 and 1 share chips: both are in the subtree of leaves 0 to 63");
+  EXPECT_EQ(Wrong({Range(2, 1), Range(3, 1)}, 32),
+            "partitions 0 and 1 share chips: both are in the subtree of leaves 0 to 3");
+  EXPECT_EQ(Wrong({Range(0, 4), {}}, 32), "partition 1 has no nodes");
+  EXPECT_EQ(Wrong({{3, 2}}, 32), "the addresses of partition 0 do not ascend");
+  EXPECT_EQ(Wrong({{1, 1}}, 32), "the addresses of partition 0 do not ascend");
+  EXPECT_EQ(Wrong({Range(16, 17)}, 32), "partition 0 has node 32, but the machine's are 0 to 31");
+}
+
+TEST(Partition, AreTightlyPlacedInSubtreesOfTheirOwn) {
+  for (uint32_t a = 1; a <= 70; a += 3) {
+    for (uint32_t b = 1; b <= 70; b += 2) {
+      for (const uint32_t c : {1u, 4u, 5u, 17u}) {
+        const std::vector<uint32_t> sizes = {a, b, c};
+        const std::vector<Partition> placed = PlacePartitions(sizes);
+        ASSERT_EQ(placed.size(), 3u);
+        for (size_t i = 0; i < 3; ++i) ASSERT_EQ(placed[i].size(), sizes[i]);
+        ASSERT_TRUE(CheckPartitions(placed, PlacedNodes(placed)).ok()) << a << " " << b << " " << c;
+      }
+    }
+  }
+  // A small one fits between large ones; equal ones lie side by side.
+  const std::vector<uint32_t> sizes = {4, 16, 3};
+  const std::vector<Partition> placed = PlacePartitions(sizes);
+  EXPECT_EQ(placed[1].front(), 16u);
+  EXPECT_EQ(placed[2].front(), 4u);
+  EXPECT_EQ(PlacedNodes(placed), 32u);
+}
+
+}  // namespace
+}  // namespace vcm5
