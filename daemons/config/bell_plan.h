@@ -2,16 +2,19 @@
 // tells peers; the daemon derives the same ones.
 //
 //   data daemon     [leaves of its part, left] [the same, right] [parts: the peers' links] [launcher]
-//   control daemon  [nodes of the partition, for each control FIFO]                        [launcher]
+//   control daemon  [nodes of a partition, for each control FIFO] for each partition       [launcher]
 //
 // Each group begins at a multiple of 8, for Doorbell::Take.
 #ifndef VCM5_DAEMONS_CONFIG_BELL_PLAN_H_
 #define VCM5_DAEMONS_CONFIG_BELL_PLAN_H_
 
 #include <cstdint>
+#include <span>
+#include <vector>
 
 #include "netif/shm/ni_page.h"
 #include "switches/topology/fat_tree.h"
+#include "switches/topology/partition.h"
 
 namespace vcm5 {
 
@@ -31,10 +34,12 @@ class BellPlan {
     return plan;
   }
 
-  static BellPlan ForControlDaemon(uint32_t partition_size) {
+  static BellPlan ForControlDaemon(std::span<const Partition> partitions) {
     BellPlan plan;
-    plan.leaves_ = partition_size;
-    plan.others_ = vcm5_control_bells(partition_size);
+    for (const Partition& partition : partitions) {
+      plan.control_.push_back(plan.others_);
+      plan.others_ += vcm5_control_bells(static_cast<uint32_t>(partition.size()));
+    }
     plan.launcher_ = plan.others_;
     return plan;
   }
@@ -45,6 +50,9 @@ class BellPlan {
 
   uint32_t first_bell(int half) const { return half == 0 ? 0 : RoundUp(leaves_); }
   uint32_t bell(int half, uint32_t leaf) const { return first_bell(half) + leaf - first_leaf_; }
+
+  // The first of a partition's bells at the control daemon.
+  uint32_t control_bell(size_t partition) const { return control_[partition]; }
 
   // Bells from here on are not for agents: the peers', then the launcher's.
   uint32_t others() const { return others_; }
@@ -59,6 +67,7 @@ class BellPlan {
   uint32_t leaves_ = 0;
   uint32_t others_ = 0;
   uint32_t launcher_ = 0;
+  std::vector<uint32_t> control_;  // by partition
 };
 
 }  // namespace vcm5

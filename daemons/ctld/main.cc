@@ -1,4 +1,4 @@
-// vcm5-ctld: the control network of the partition.
+// vcm5-ctld: the control networks of the partitions, a tree for each.
 #include <utility>
 
 #include "daemons/driver/control_agent.h"
@@ -8,23 +8,27 @@ namespace vcm5 {
 namespace {
 
 BellPlan Bells(const DaemonSetup& setup) {
-  return BellPlan::ForControlDaemon(setup.partition_size);
+  return BellPlan::ForControlDaemon(setup.partitions);
 }
 
 absl::StatusOr<std::vector<std::unique_ptr<Agent>>> MakeAgents(DaemonSetup& setup) {
-  if (Bells(setup).bells() != setup.bells) {
-    return absl::InvalidArgumentError("wrong number of bells");
-  }
-  ControlAgentOptions options;
-  options.spec = setup.spec;
-  for (uint32_t node = 0; node < setup.partition_size; ++node) {
-    if (setup.pages[node] == nullptr) return absl::InvalidArgumentError("a node's memory is missing");
-    options.pages.push_back(setup.pages[node]);
-    options.members.push_back(node);
-  }
-  options.doorbell = setup.doorbell();
+  const BellPlan bells = Bells(setup);
+  if (bells.bells() != setup.bells) return absl::InvalidArgumentError("wrong number of bells");
   std::vector<std::unique_ptr<Agent>> agents;
-  agents.push_back(MakeControlAgent(std::move(options)));
+  for (size_t i = 0; i < setup.partitions.size(); ++i) {
+    ControlAgentOptions options;
+    options.spec = setup.spec;
+    options.members = setup.partitions[i];
+    for (const uint32_t node : options.members) {
+      if (setup.pages[node] == nullptr) {
+        return absl::InvalidArgumentError("a node's memory is missing");
+      }
+      options.pages.push_back(setup.pages[node]);
+    }
+    options.doorbell = setup.doorbell();
+    options.first_bell = bells.control_bell(i);
+    agents.push_back(MakeControlAgent(std::move(options)));
+  }
   return agents;
 }
 

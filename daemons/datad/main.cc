@@ -1,6 +1,5 @@
 // vcm5-datad: one part of the data network, both halves. With --data-daemons K there are K of them,
 // and messages between parts cross links.
-#include <numeric>
 #include <utility>
 
 #include "daemons/driver/data_agent.h"
@@ -47,8 +46,7 @@ absl::StatusOr<std::vector<std::unique_ptr<Agent>>> MakeAgents(DaemonSetup& setu
     options.part = setup.part;
     options.parts = setup.parts;
     options.pages = setup.pages;
-    Partition& all = options.partitions.emplace_back(setup.partition_size);
-    std::iota(all.begin(), all.end(), 0u);
+    options.partitions = setup.partitions;
     options.doorbell = setup.doorbell();
     options.first_bell = bells.first_bell(half);
     options.links.resize(setup.parts);

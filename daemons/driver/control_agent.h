@@ -11,6 +11,7 @@
 #include "daemons/driver/doorbell.h"
 #include "netif/shm/ni_page.h"
 #include "switches/topology/machine_spec.h"
+#include "switches/topology/partition.h"
 
 namespace vcm5 {
 
@@ -18,9 +19,10 @@ struct ControlAgentOptions {
   MachineSpec spec;
   // NI memory of the partition's members, in scan order (by relative address). None is null.
   std::vector<vcm5_ni_page*> pages;
-  std::vector<uint32_t> members;  // physical address of each, for reports
-  // Its bells begin with vcm5_control_bells(pages.size()).
+  Partition members;  // physical address of each, for reports
+  // The vcm5_control_bells(pages.size()) bells from first_bell on, a multiple of 64.
   Doorbell doorbell;
+  uint32_t first_bell = 0;
 };
 
 std::unique_ptr<Agent> MakeControlAgent(ControlAgentOptions options);

@@ -40,15 +40,17 @@ class SetupReceiver {
     absl::StatusOr<MachineSpec> spec = UnpackSpec(message.spec());
     if (!spec.ok()) return spec.status();
     setup_.spec = *spec;
-    if (message.partition_size() < 1 || message.partition_size() > spec->nodes) {
-      return Malformed("partition size");
+    for (const config::PartitionNodes& partition : message.partitions()) {
+      setup_.partitions.emplace_back(partition.members().begin(), partition.members().end());
+    }
+    if (setup_.partitions.empty() || !CheckPartitions(setup_.partitions, spec->nodes).ok()) {
+      return Malformed("partitions");
     }
     if (message.parts() < 1 || message.part() >= message.parts() || message.parts() > spec->leaves()) {
       return Malformed("part of the data network");
     }
     if (message.link_kind() > static_cast<uint32_t>(LinkKind::kUnix)) return Malformed("link kind");
     if (message.bells() > kBellsMax) return Malformed("bells");
-    setup_.partition_size = message.partition_size();
     setup_.part = message.part();
     setup_.parts = message.parts();
     setup_.link_kind = static_cast<LinkKind>(message.link_kind());

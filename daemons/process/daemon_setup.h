@@ -15,12 +15,13 @@
 #include "netif/shm/ni_page.h"
 #include "netif/shm/shared_memory.h"
 #include "switches/topology/machine_spec.h"
+#include "switches/topology/partition.h"
 
 namespace vcm5 {
 
 struct DaemonSetup {
   MachineSpec spec;
-  uint32_t partition_size = 0;
+  std::vector<Partition> partitions;
   uint32_t part = 0;
   uint32_t parts = 1;
   LinkKind link_kind = LinkKind::kShm;

@@ -54,11 +54,18 @@ Job::Job(const RunOptions& options)
       nodes_(options, spawner_, output_),
       signals_(io_, SIGCHLD),
       ready_timer_(io_),
-      fault_timer_(io_),
       timeout_timer_(io_),
       report_timer_(io_),
-      grace_timer_(io_),
-      finish_timer_(io_) {}
+      finish_timer_(io_) {
+  uint32_t node = 0;
+  for (const ProgramRun& program : options_.programs) {
+    Party& party = parties_.emplace_back(io_);
+    party.index = static_cast<uint32_t>(parties_.size()) - 1;
+    party.first_node = node;
+    node += static_cast<uint32_t>(program.partition.size());
+    party.last_node = node;
+  }
+}
 
 int Job::Run() {
   // Nobody may end this process quietly; who ignores a signal (nohup) goes on ignoring it.
@@ -91,10 +98,10 @@ std::string Job::OutputLost() const {
 
 absl::Status Job::Start() {
   // Each node: memory, both ends of its interrupt line, its two outputs; and some for everybody.
-  const uint64_t files = 5 * uint64_t{options_.nodes} + 8 * uint64_t{options_.data_daemons} + 32;
+  const uint64_t files = 5 * uint64_t{options_.nodes()} + 8 * uint64_t{options_.data_daemons} + 32;
   if (files > spawner_.descriptors_max()) {
     return absl::InvalidArgumentError(absl::StrCat(
-        options_.nodes, " nodes as processes need ", files, " open files, but only ",
+        options_.nodes(), " nodes as processes need ", files, " open files, but only ",
         spawner_.descriptors_max(), " are allowed (ulimit -Hn); the engine `embedded` needs none"));
   }
   // Daemons first: they start on another processor while memory is made here.
@@ -113,10 +120,11 @@ absl::Status Job::Start() {
     daemon->FlushSoon();
     daemon->Listen();
   }
-  After(ready_timer_, kReadyTime, &Job::DaemonsTooSlow);
+  After(ready_timer_, kReadyTime, [this] { DaemonsTooSlow(); });
   if (options_.timeout_seconds > 0) {
     After(timeout_timer_,
-          milliseconds(static_cast<int64_t>(options_.timeout_seconds * 1000)), &Job::OnTimeout);
+          milliseconds(static_cast<int64_t>(options_.timeout_seconds * 1000)),
+          [this] { OnTimeout(); });
   }
   boost::asio::post(io_, [this] { StartNodes(); });
   return absl::OkStatus();
@@ -125,6 +133,10 @@ absl::Status Job::Start() {
 void Job::StartNodes() {
   if (phase_ != Phase::kRunning) return;
   for (int count = 0; count < kNodesPerTurn && !nodes_.all_started(); ++count) {
+    if (parties_[fabric_->places()[nodes_.next()].partition].ending) {
+      nodes_.SkipNext();
+      continue;
+    }
     if (const absl::Status status = nodes_.StartNext(*fabric_); !status.ok()) {
       End(absl::IsInvalidArgument(status) ? kExitUsage : kExitFailure,
           std::string(status.message()));
@@ -209,25 +221,44 @@ void Job::ReapChildren() {
 
 void Job::OnNodeEnded(uint32_t node, int status) {
   if (phase_ != Phase::kRunning || status == 0) return;
+  const JobFabric::Place place = fabric_->places()[node];
+  Party& party = parties_[place.partition];
+  if (party.ending) return;
+  const std::string line =
+      absl::StrCat(NameOf(party, place.self), " ", DescribeEnd(status), Outcome());
   if (WIFSIGNALED(status)) {
-    if (!fault_line_.empty()) {
-      EndWithFault();
+    if (!party.fault_line.empty()) {
+      EndWithFault(party);
       return;
     }
     // A node that writes where nobody reads any more dies quietly, as without us.
     const bool quiet = WTERMSIG(status) == SIGPIPE && output_.broken();
-    End(ShellStatus(status), quiet ? std::string()
-                                   : absl::StrCat("node ", node, " ", DescribeEnd(status),
-                                                  "; the job has ended"));
+    EndParty(party, ShellStatus(status), quiet ? std::string() : line);
     return;
   }
-  if (exit_status_ != 0) return;
-  exit_status_ = ShellStatus(status);
-  grace_line_ = absl::StrCat("node ", node, " ", DescribeEnd(status), "; the job has ended");
-  After(grace_timer_, kGraceTime, &Job::GraceOver);
+  if (std::exchange(party.failed, true)) return;
+  if (exit_status_ == 0) exit_status_ = ShellStatus(status);
+  After(party.grace_timer, kGraceTime,
+        [this, &party, status, line] { EndParty(party, ShellStatus(status), line); });
 }
 
-void Job::GraceOver() { End(exit_status_, grace_line_); }
+Job::Party* Job::PartyOf(uint32_t physical, uint32_t* self) {
+  for (const JobFabric::Place& place : fabric_->places()) {
+    if (place.physical != physical) continue;
+    *self = place.self;
+    return &parties_[place.partition];
+  }
+  return nullptr;
+}
+
+std::string Job::NameOf(const Party& party, uint32_t self) const {
+  return parties_.size() == 1 ? absl::StrCat("node ", self)
+                              : absl::StrCat("node ", party.index, ":", self);
+}
+
+const char* Job::Outcome() const {
+  return parties_.size() == 1 ? "; the job has ended" : "; its program has ended";
+}
 
 void Job::OnDaemonEnded(DaemonHandle& daemon, int status) {
   daemon.SetDead();
@@ -242,12 +273,18 @@ void Job::OnDaemonEnded(DaemonHandle& daemon, int status) {
 // A daemon that dies takes its links with it, and its peers may complain before its end is known:
 // wait a moment for that, the better reason.
 void Job::OnFault(DaemonHandle&, const config::Fault& fault) {
-  if (!fault_line_.empty()) return;
-  fault_line_ = absl::StrCat("node ", fault.leaf(), ": ", fault.message());
-  After(fault_timer_, kFaultTime, &Job::EndWithFault);
+  uint32_t self = 0;
+  Party* party = PartyOf(fault.leaf(), &self);
+  if (party == nullptr) {
+    End(kExitFailure, absl::StrCat("leaf ", fault.leaf(), ": ", fault.message()));
+    return;
+  }
+  if (!party->fault_line.empty()) return;
+  party->fault_line = absl::StrCat(NameOf(*party, self), ": ", fault.message());
+  After(party->fault_timer, kFaultTime, [this, party] { EndWithFault(*party); });
 }
 
-void Job::EndWithFault() { End(kExitFailure, fault_line_); }
+void Job::EndWithFault(Party& party) { EndParty(party, kExitFailure, party.fault_line); }
 
 void Job::OnFailed(DaemonHandle& daemon, const std::string& reason) {
   End(kExitFailure, absl::StrCat(daemon.name(), " failed: ", reason));
@@ -259,7 +296,7 @@ void Job::OnTimeout() {
   if (phase_ != Phase::kRunning) return;
   reporting_ = true;
   AskDaemons(WaitingRequest());
-  After(report_timer_, kReportTime, &Job::ReportTooSlow);
+  After(report_timer_, kReportTime, [this] { ReportTooSlow(); });
 }
 
 void Job::OnWaiting(DaemonHandle&, const config::Waiting& waiting) {
@@ -276,7 +313,7 @@ void Job::Report() {
   if (phase_ != Phase::kRunning || !std::exchange(reporting_, false)) return;
   report_timer_.cancel();
   End(kExitTimeout, absl::StrCat("no end after ", absl::StrFormat("%g", options_.timeout_seconds),
-                                 " s (--timeout): ", nodes_.alive(), " of ", options_.nodes,
+                                 " s (--timeout): ", nodes_.alive(), " of ", options_.nodes(),
                                  " nodes still ran; the job has ended"));
   for (const std::string& line : waiting_) output_.Say(absl::StrCat("  ", line));
 }
@@ -293,10 +330,25 @@ void Job::End(int status, const std::string& line) {
   phase_ = Phase::kEnding;
   answers_due_ = 0;
   for (auto* timer : {&ready_timer_, &timeout_timer_, &report_timer_}) timer->cancel();
-  nodes_.Signal(SIGTERM);
+  for (Party& party : parties_) StopNodes(party);
+}
+
+// Ends one program of several; a job of one ends with it.
+void Job::EndParty(Party& party, int status, const std::string& line) {
+  if (parties_.size() == 1 || phase_ != Phase::kRunning) return End(status, line);
+  if (party.ending) return;
+  if (exit_status_ == 0) exit_status_ = status;
+  if (!line.empty()) output_.Say(line);
+  StopNodes(party);
+}
+
+void Job::StopNodes(Party& party) {
+  if (std::exchange(party.ending, true)) return;
+  nodes_.Signal(SIGTERM, party.first_node, party.last_node);
   // A stopped process takes SIGTERM when it goes on; it shall not wait for that.
-  nodes_.Signal(SIGCONT);
-  After(grace_timer_, kTerminateTime, &Job::KillNodes);
+  nodes_.Signal(SIGCONT, party.first_node, party.last_node);
+  After(party.grace_timer, kTerminateTime,
+        [this, &party] { nodes_.Signal(SIGKILL, party.first_node, party.last_node); });
   boost::asio::post(io_, [this] { CheckProgress(); });
 }
 
@@ -338,14 +390,15 @@ void Job::AskDaemons(const config::ToDaemon& message) {
 void Job::Finish() {
   const bool failed = phase_ == Phase::kEnding;
   phase_ = Phase::kFinishing;
-  for (auto* timer : {&ready_timer_, &timeout_timer_, &report_timer_, &grace_timer_}) {
-    timer->cancel();
+  for (auto* timer : {&ready_timer_, &timeout_timer_, &report_timer_}) timer->cancel();
+  for (Party& party : parties_) {
+    party.grace_timer.cancel();
+    if (!party.ending && !party.fault_line.empty()) EndWithFault(party);
   }
-  if (!fault_line_.empty()) EndWithFault();
   answers_due_ = 0;
   // A job that failed owes no counters, unless they were asked for.
   if (fabric_ != nullptr && (!failed || options_.stats)) AskDaemons(FinishRequest());
-  After(finish_timer_, kFinishTime, &Job::Drain);
+  After(finish_timer_, kFinishTime, [this] { Drain(); });
   boost::asio::post(io_, [this] { CheckProgress(); });
 }
 
@@ -353,7 +406,11 @@ void Job::OnFinished(DaemonHandle&, const config::Finished& finished) {
   if (phase_ != Phase::kFinishing) return;
   if (finished.faults_size() > 0) {
     const config::Fault& fault = finished.faults(0);
-    End(kExitFailure, absl::StrCat("node ", fault.leaf(), ": ", fault.message()));
+    uint32_t self = 0;
+    const Party* party = PartyOf(fault.leaf(), &self);
+    End(kExitFailure, absl::StrCat(party == nullptr ? absl::StrCat("leaf ", fault.leaf())
+                                                    : NameOf(*party, self),
+                                   ": ", fault.message()));
   }
   for (const config::Stat& stat : finished.stats()) {
     stats_.push_back({.name = stat.name(), .value = stat.value(), .is_link = stat.is_link()});
@@ -374,7 +431,7 @@ void Job::Drain() {
   // holds the other end of a node's output.
   KillRemainingChildren();
   finish_timer_.cancel();
-  if (exit_status_ != 0) After(finish_timer_, kDrainTime, &Job::Done);
+  if (exit_status_ != 0) After(finish_timer_, kDrainTime, [this] { Done(); });
   boost::asio::post(io_, [this] { CheckProgress(); });
 }
 
@@ -383,10 +440,11 @@ void Job::Done() {
   io_.stop();
 }
 
-void Job::After(boost::asio::steady_timer& timer, milliseconds delay, void (Job::*then)()) {
+void Job::After(boost::asio::steady_timer& timer, milliseconds delay,
+                std::function<void()> then) {
   timer.expires_after(delay);
-  timer.async_wait([this, then](const boost::system::error_code& error) {
-    if (!error) (this->*then)();
+  timer.async_wait([then = std::move(then)](const boost::system::error_code& error) {
+    if (!error) then();
   });
 }
 

@@ -10,6 +10,9 @@
 //
 // The first reason to end a job decides its exit status and its one line on standard error. Every
 // wait has a bound, except the one for a reader of a job that ended well.
+//
+// A job runs a program in each of its partitions. What goes wrong in one of several ends that one
+// only, with its own line; the exit status is that of the first.
 #ifndef VCM5_RUNTIME_LAUNCH_JOB_H_
 #define VCM5_RUNTIME_LAUNCH_JOB_H_
 
@@ -17,6 +20,8 @@
 #include <boost/asio/signal_set.hpp>
 #include <boost/asio/steady_timer.hpp>
 #include <cstdint>
+#include <deque>
+#include <functional>
 #include <memory>
 #include <string>
 #include <vector>
@@ -42,6 +47,19 @@ class Job : public DaemonObserver {
  private:
   enum class Phase { kRunning, kEnding, kFinishing, kDraining, kDone };
 
+  // The program of one partition.
+  struct Party {
+    explicit Party(boost::asio::io_context& io) : fault_timer(io), grace_timer(io) {}
+    uint32_t index = 0;
+    uint32_t first_node = 0;  // of those that NodeGroup numbers
+    uint32_t last_node = 0;   // one past
+    bool ending = false;
+    bool failed = false;      // a node ended with a nonzero status
+    std::string fault_line;   // what a network complained about first
+    boost::asio::steady_timer fault_timer;  // a daemon may have died
+    boost::asio::steady_timer grace_timer;  // after a node failed; before SIGKILL
+  };
+
   // Starting.
   absl::Status Start();
   void StartNodes();
@@ -62,6 +80,11 @@ class Job : public DaemonObserver {
 
   // Ending. Each is harmless when called again.
   void End(int status, const std::string& line);
+  void EndParty(Party& party, int status, const std::string& line);
+  void StopNodes(Party& party);
+  Party* PartyOf(uint32_t physical, uint32_t* self);
+  std::string NameOf(const Party& party, uint32_t self) const;
+  const char* Outcome() const;  // the end of a line that says why one ended
   void Report();
   void AskDaemons(const config::ToDaemon& message);
   void Finish();
@@ -71,12 +94,11 @@ class Job : public DaemonObserver {
   void CheckProgress();
 
   void After(boost::asio::steady_timer& timer, std::chrono::milliseconds delay,
-             void (Job::*then)());
+             std::function<void()> then);
   void KillNodes();
   void DaemonsTooSlow();
   void ReportTooSlow();
-  void GraceOver();
-  void EndWithFault();
+  void EndWithFault(Party& party);
 
   const RunOptions& options_;
   boost::asio::io_context io_{1};
@@ -85,19 +107,16 @@ class Job : public DaemonObserver {
   NodeGroup nodes_;
   std::unique_ptr<JobFabric> fabric_;
   std::vector<std::unique_ptr<DaemonHandle>> daemons_;
+  std::deque<Party> parties_;  // by partition
   boost::asio::signal_set signals_;
   boost::asio::steady_timer ready_timer_;    // daemons must be ready
-  boost::asio::steady_timer fault_timer_;    // a daemon may have died
   boost::asio::steady_timer timeout_timer_;  // --timeout
   boost::asio::steady_timer report_timer_;   // daemons must say who waits for whom
-  boost::asio::steady_timer grace_timer_;    // after a node failed; before SIGKILL
   boost::asio::steady_timer finish_timer_;   // daemons must give their counters; output must drain
 
   Phase phase_ = Phase::kRunning;
   int exit_status_ = 0;
   bool reason_given_ = false;   // why the job fails has been said, or is known without words
-  std::string grace_line_;      // why the grace began
-  std::string fault_line_;      // what a network complained about first
   bool reporting_ = false;      // --timeout has struck; daemons are asked
   unsigned answers_due_ = 0;    // of the daemons, to what they were asked last
   std::vector<std::string> waiting_;

@@ -62,7 +62,15 @@ class BatchSender {
 JobFabric::JobFabric(const RunOptions& options)
     : options_(options),
       tree_(options.machine.leaves(), options.machine.parents_per_level),
-      processors_(CountProcessors()) {}
+      processors_(CountProcessors()) {
+  for (const ProgramRun& program : options_.programs) {
+    const auto index = static_cast<uint32_t>(partitions_.size());
+    partitions_.push_back(program.partition);
+    for (uint32_t self = 0; self < program.partition.size(); ++self) {
+      places_.push_back({index, self, program.partition[self]});
+    }
+  }
+}
 
 absl::StatusOr<std::unique_ptr<JobFabric>> JobFabric::Create(const RunOptions& options) {
   std::unique_ptr<JobFabric> fabric(new JobFabric(options));
@@ -75,7 +83,7 @@ absl::StatusOr<std::unique_ptr<JobFabric>> JobFabric::Create(const RunOptions& o
 absl::Status JobFabric::MakeDaemons() {
   for (uint32_t daemon = 0; daemon < daemons(); ++daemon) {
     const BellPlan bells =
-        is_control(daemon) ? BellPlan::ForControlDaemon(options_.nodes)
+        is_control(daemon) ? BellPlan::ForControlDaemon(partitions_)
                            : BellPlan::ForDataDaemon(tree_, options_.data_daemons, daemon);
     absl::StatusOr<SharedMemory> memory =
         SharedMemory::Create("vcm5-doorbell", Doorbell::BytesFor(bells.bells()));
@@ -110,18 +118,21 @@ absl::Status JobFabric::MakeLinks() {
 
 absl::Status JobFabric::MakeNodes() {
   const uint32_t bytes = NodeMemoryBytes(options_.machine);
-  nodes_.reserve(options_.nodes);
-  for (uint32_t node = 0; node < options_.nodes; ++node) {
+  nodes_.reserve(places_.size());
+  for (uint32_t node = 0; node < places_.size(); ++node) {
+    const auto [partition, self, physical] = places_[node];
     absl::StatusOr<SharedMemory> memory = SharedMemory::Create("vcm5-ni", bytes);
     if (!memory.ok()) return memory.status();
     const BellPlan& bells = daemons_[DataDaemonOf(node)].bells;
     InitializeNodePage(memory->data(), options_.machine,
-                       {.self = node,
-                        .partition_size = options_.nodes,
+                       {.self = self,
+                        .partition_size = static_cast<uint32_t>(partitions_[partition].size()),
                         .processors = processors_,
                         .runners = runners(),
-                        .data_bell = {bells.bell(VCM5_LEFT, node), bells.bell(VCM5_RIGHT, node)},
-                        .control_bell = vcm5_control_bell(node)});
+                        .data_bell = {bells.bell(VCM5_LEFT, physical),
+                                      bells.bell(VCM5_RIGHT, physical)},
+                        .control_bell = daemons_.back().bells.control_bell(partition) +
+                                        vcm5_control_bell(self)});
     int line[2];
     if (pipe2(line, O_CLOEXEC | O_NONBLOCK) != 0) {
       return absl::ResourceExhaustedError(
@@ -137,7 +148,10 @@ absl::Status JobFabric::Configure(uint32_t daemon, ControlChannel& channel) cons
   config::ToDaemon message;
   config::Configure* configure = message.mutable_configure();
   PackSpec(options_.machine, configure->mutable_spec());
-  configure->set_partition_size(options_.nodes);
+  for (const Partition& partition : partitions_) {
+    config::PartitionNodes* nodes = configure->add_partitions();
+    nodes->mutable_members()->Add(partition.begin(), partition.end());
+  }
   configure->set_part(is_control(daemon) ? 0 : daemon);
   configure->set_parts(options_.data_daemons);
   configure->set_link_kind(static_cast<uint32_t>(options_.link));
@@ -148,13 +162,14 @@ absl::Status JobFabric::Configure(uint32_t daemon, ControlChannel& channel) cons
 
   BatchSender batch(channel);
   absl::Status status = batch.Add(self.doorbell.fd(), config::Descriptor::DOORBELL);
-  for (uint32_t node = 0; status.ok() && node < options_.nodes; ++node) {
-    if (!is_control(daemon) && !self.bells.has_leaf(node)) continue;
+  for (uint32_t node = 0; status.ok() && node < places_.size(); ++node) {
+    const uint32_t physical = places_[node].physical;
+    if (!is_control(daemon) && !self.bells.has_leaf(physical)) continue;
     const NodeParts& parts = nodes_[node];
-    status.Update(batch.Add(parts.memory.fd(), config::Descriptor::NODE_MEMORY, node));
+    status.Update(batch.Add(parts.memory.fd(), config::Descriptor::NODE_MEMORY, physical));
     if (is_control(daemon)) continue;
     status.Update(
-        batch.Add(parts.interrupt_write.get(), config::Descriptor::INTERRUPT_LINE, node));
+        batch.Add(parts.interrupt_write.get(), config::Descriptor::INTERRUPT_LINE, physical));
   }
   if (is_control(daemon)) {
     status.Update(batch.Finish());

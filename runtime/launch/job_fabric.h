@@ -34,6 +34,14 @@ class JobFabric {
   // queued in `channel`; the fabric must live, descriptors and all, until that is sent.
   absl::Status Configure(uint32_t daemon, ControlChannel& channel) const;
 
+  // The nodes of all partitions are numbered on, in order. Where one is:
+  struct Place {
+    uint32_t partition;
+    uint32_t self;      // relative address
+    uint32_t physical;
+  };
+  const std::vector<Place>& places() const { return places_; }
+
   // Descriptors 3, 4, ... of a node, in order, and what it is told about them.
   std::vector<int> NodeDescriptors(uint32_t node) const;
   NodeEnvironment EnvironmentOf(uint32_t node) const;
@@ -66,14 +74,18 @@ class JobFabric {
   absl::Status MakeDaemons();
   absl::Status MakeLinks();
   absl::Status MakeNodes();
-  uint32_t DataDaemonOf(uint32_t node) const { return tree_.PartOfLeaf(node, options_.data_daemons); }
-  uint32_t runners() const { return options_.nodes + daemons() + 1; }
+  uint32_t DataDaemonOf(uint32_t node) const {
+    return tree_.PartOfLeaf(places_[node].physical, options_.data_daemons);
+  }
+  uint32_t runners() const { return options_.nodes() + daemons() + 1; }
 
   const RunOptions& options_;
   const FatTree tree_;
   const uint32_t processors_;
   std::vector<Daemon> daemons_;
   std::vector<DataLink> links_;
+  std::vector<Partition> partitions_;
+  std::vector<Place> places_;
   std::vector<NodeParts> nodes_;
 };
 

@@ -14,7 +14,9 @@
 namespace vcm5 {
 
 absl::Status NodeGroup::StartNext(const JobFabric& fabric) {
-  const uint32_t node = static_cast<uint32_t>(statuses_.size());
+  const uint32_t node = next();
+  const JobFabric::Place place = fabric.places()[node];
+  const ProgramRun& run = options_.programs[place.partition];
   if (null_.get() < 0) null_ = UniqueFd(open("/dev/null", O_RDWR | O_CLOEXEC));
   int out[2];
   int err[2];
@@ -32,10 +34,9 @@ absl::Status NodeGroup::StartNext(const JobFabric& fabric) {
   UniqueFd err_write(err[1]);
 
   SpawnRequest request;
-  request.path = options_.program;
-  request.arguments = {options_.program};
-  request.arguments.insert(request.arguments.end(), options_.arguments.begin(),
-                           options_.arguments.end());
+  request.path = run.path;
+  request.arguments = {run.path};
+  request.arguments.insert(request.arguments.end(), run.arguments.begin(), run.arguments.end());
   request.variables = {
       absl::StrCat(kNodeVariable, "=", fabric.EnvironmentOf(node).Format())};
   const bool has_input = node == 0 && fcntl(STDIN_FILENO, F_GETFD) >= 0;
@@ -45,13 +46,18 @@ absl::Status NodeGroup::StartNext(const JobFabric& fabric) {
   if (!pid.ok()) return pid.status();
   alive_.emplace(*pid, node);
   statuses_.emplace_back();
-  output_.Add(node, OutputForwarder::kStdout, std::move(out_read));
-  output_.Add(node, OutputForwarder::kStderr, std::move(err_read));
+  const std::string name =
+      options_.programs.size() == 1 ? absl::StrCat(place.self)
+                                    : absl::StrCat(place.partition, ":", place.self);
+  output_.Add(name, OutputForwarder::kStdout, std::move(out_read));
+  output_.Add(name, OutputForwarder::kStderr, std::move(err_read));
   return absl::OkStatus();
 }
 
-void NodeGroup::Signal(int number) const {
-  for (const auto& [pid, node] : alive_) kill(pid, number);
+void NodeGroup::Signal(int number, uint32_t first, uint32_t last) const {
+  for (const auto& [pid, node] : alive_) {
+    if (node >= first && node < last) kill(pid, number);
+  }
 }
 
 std::optional<uint32_t> NodeGroup::Ended(pid_t pid, int status) {

@@ -26,10 +26,14 @@ class NodeGroup {
 
   // Starts the next node; all_started() when there is none left.
   absl::Status StartNext(const JobFabric& fabric);
-  bool all_started() const { return statuses_.size() == options_.nodes; }
+  // Passes it over, as if it had ended.
+  void SkipNext() { statuses_.emplace_back(0); }
+  uint32_t next() const { return static_cast<uint32_t>(statuses_.size()); }
+  bool all_started() const { return next() == options_.nodes(); }
 
-  // Sends a signal to every node that lives.
-  void Signal(int number) const;
+  // Sends a signal to every node that lives, or to those in [first, last).
+  void Signal(int number) const { Signal(number, 0, options_.nodes()); }
+  void Signal(int number, uint32_t first, uint32_t last) const;
 
   // `pid` has ended. Returns which node that was, if one.
   std::optional<uint32_t> Ended(pid_t pid, int status);

@@ -39,10 +39,10 @@ OutputForwarder::OutputForwarder(boost::asio::io_context& io, bool label,
       outputs_{{io, STDOUT_FILENO, this}, {io, STDERR_FILENO, this}},
       buffer_(kReadBytes) {}
 
-void OutputForwarder::Add(uint32_t node, int output, UniqueFd pipe) {
+void OutputForwarder::Add(const std::string& name, int output, UniqueFd pipe) {
   Output& target = Target(output);
   auto stream =
-      std::make_unique<Stream>(io_, target, label_ ? absl::StrCat("[", node, "] ") : std::string());
+      std::make_unique<Stream>(io_, target, label_ ? absl::StrCat("[", name, "] ") : std::string());
   boost::system::error_code error;
   if (target.sink.broken() || stream->pipe.assign(pipe.get(), error)) return;
   pipe.Release();

@@ -35,8 +35,8 @@ class OutputForwarder {
   // `on_change` is called when drained() may have become true.
   OutputForwarder(boost::asio::io_context& io, bool label, std::function<void()> on_change);
 
-  // Forwards what comes out of `pipe`, the read end of an output of `node`, until its end.
-  void Add(uint32_t node, int output, UniqueFd pipe);
+  // Forwards what comes out of `pipe`, the read end of an output of node `name`, until its end.
+  void Add(const std::string& name, int output, UniqueFd pipe);
 
   // A line of our own, without its newline, on standard error.
   void Say(std::string_view line);

@@ -8,19 +8,31 @@
 
 #include "daemons/link/make_link.h"
 #include "switches/topology/machine_spec.h"
+#include "switches/topology/partition.h"
 
 namespace vcm5 {
 
+// A program and the partition whose nodes run it.
+struct ProgramRun {
+  std::string path;                    // of an executable file
+  std::vector<std::string> arguments;  // argv[1], ...
+  Partition partition;
+};
+
 struct RunOptions {
   MachineSpec machine;
-  uint32_t nodes = 32;  // of the partition: the machine's first ones; at most machine.nodes
+  std::vector<ProgramRun> programs;  // at least one; CheckPartitions() holds for their partitions
   uint32_t data_daemons = 1;
   LinkKind link = LinkKind::kShm;
-  bool label = false;          // put "[3] " before each line of node 3
+  bool label = false;          // put "[3] " before each line of node 3; "[1:3] " in partition 1 of several
   double timeout_seconds = 0;  // 0: none
   bool stats = false;
-  std::string program;                 // path of an executable file
-  std::vector<std::string> arguments;  // argv[1], ...
+
+  uint32_t nodes() const {  // of all partitions
+    size_t nodes = 0;
+    for (const ProgramRun& program : programs) nodes += program.partition.size();
+    return static_cast<uint32_t>(nodes);
+  }
 };
 
 // Exit statuses of our own; a program's are passed on.

@@ -204,6 +204,15 @@ int Scribble() {
   return 0;
 }
 
+// Sends as much as it can to everybody, for ever, and never receives.
+int Jam() {
+  for (uint32_t to = port->self;; to = (to + 1) % port->partition_size) {
+    for (int half = 0; half < VCM5_HALVES; ++half) {
+      if (!vcm5_port_send(port, half, to, 1, &to, 1)) vcm5_port_miss(port);
+    }
+  }
+}
+
 // A message to nobody.
 int Misaddress() {
   if (port->self == Argument(0, 0)) Send(VCM5_LEFT, 9999, 1);
@@ -216,7 +225,7 @@ int Misaddress() {
 int main(int argc, char** argv) {
   const std::map<std::string, std::function<int()>> modes = {
       {"abandon", Abandon}, {"barriers", Barriers}, {"busy", Busy},   {"exit", ExitWith},
-      {"flood", Flood},     {"hello", Hello},       {"input", Input}, {"lines", Lines},
+      {"flood", Flood},     {"hello", Hello},       {"input", Input}, {"jam", Jam},       {"lines", Lines},
       {"misaddress", Misaddress}, {"orphan", Orphan}, {"ring", Ring}, {"scribble", Scribble},
       {"signal", Signal},   {"stubborn", Stubborn}, {"wait", Wait},
   };

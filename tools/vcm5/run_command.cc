@@ -6,6 +6,7 @@
 #include <limits>
 #include <optional>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "absl/status/statusor.h"
@@ -30,6 +31,10 @@ constexpr char kFooter[] = R"(
 Everything after PROGRAM belongs to the program. Standard input goes to node 0; what the nodes print
 is forwarded line by line; the exit status is the first nonzero one of a node.
 
+Several programs run at once on one machine, each in a partition of its own, a subtree that shares no
+chip with the others:  run -n N PROGRAM [ARGS] : -n N PROGRAM [ARGS] : ...  What goes wrong in one of
+them ends that one only. Node 3 of the second is called 1:3; standard input goes to node 0:0.
+
 Examples:
   vcm5 run -n 8 examples/ring                  eight nodes, a process each
   vcm5 run -n 8 -l ./hello --name world        lines begin with the node's number: [3] ...
@@ -38,6 +43,7 @@ Examples:
                                                the data network in four processes; counters after
   vcm5 run -n 4 --timeout 10 ./prog            end it after 10 s and say who waits for whom
   vcm5 run --machine my.textproto ./prog       on a machine of your own (see vcm5 machine --help)
+  vcm5 run -n 16 ./a : -n 4 ./b --fast         two programs, in partitions of 16 and of 4 nodes
 
 Exit status: the program's; 128 + S if signal S killed a node; 124 after a timeout; 1 if vcm5 failed;
 2 if something is wrong with the command line or with what it names.
@@ -64,24 +70,72 @@ absl::Status OneOf(const char* option, const std::string& word, const char* firs
       absl::StrCat(option, " is `", word, "`; expected ", first, " or ", second));
 }
 
-absl::Status TakeMachine(const Words& words, RunOptions* options) {
-  if (!words.machine.empty()) {
+// One program of the command line, as text.
+struct ProgramWords {
+  std::optional<std::string> nodes;  // -n
+  std::vector<std::string> program;
+};
+
+// Splits PROGRAM [ARGS] : -n N PROGRAM [ARGS] : ...
+absl::StatusOr<std::vector<ProgramWords>> SplitPrograms(const Words& words) {
+  std::vector<ProgramWords> programs = {{words.nodes, {}}};
+  bool begins = false;  // a further program
+  for (size_t i = 0; i < words.program.size(); ++i) {
+    const std::string& word = words.program[i];
+    if (word == ":") {
+      if (!programs.front().nodes.has_value()) {
+        return absl::InvalidArgumentError("run: no -n before the first of several programs");
+      }
+      programs.emplace_back();
+      begins = true;
+      continue;
+    }
+    if (!std::exchange(begins, false)) {
+      programs.back().program.push_back(word);
+      continue;
+    }
+    if ((word != "-n" && word != "--nodes") || i + 1 == words.program.size()) {
+      return absl::InvalidArgumentError(absl::StrCat("run: `", word, "` after `:`; expected -n N PROGRAM [ARGS]"));
+    }
+    programs.back().nodes = words.program[++i];
+  }
+  if (begins) return absl::InvalidArgumentError("run: nothing after `:`; expected -n N PROGRAM [ARGS]");
+  return programs;
+}
+
+// The machine, and the partition of each program.
+absl::Status TakeMachine(const Words& words, const std::vector<ProgramWords>& programs,
+                         RunOptions* options) {
+  const bool given = !words.machine.empty();
+  if (given) {
     absl::StatusOr<MachineSpec> spec = ReadMachineFile(words.machine);
     if (!spec.ok()) return spec.status();
     options->machine = *spec;
   }
-  options->nodes = options->machine.nodes;
-  if (words.nodes.has_value()) {
-    absl::StatusOr<uint64_t> nodes = ParseNumber("-n", *words.nodes, 1, kNodesMax);
+  std::vector<uint32_t> sizes;
+  for (const ProgramWords& program : programs) {
+    sizes.push_back(options->machine.nodes);
+    if (!program.nodes.has_value()) continue;
+    absl::StatusOr<uint64_t> nodes = ParseNumber("-n", *program.nodes, 1, kNodesMax);
     if (!nodes.ok()) return nodes.status();
-    options->nodes = static_cast<uint32_t>(*nodes);
-    if (words.machine.empty()) {
-      options->machine.nodes = options->nodes;
-    } else if (options->nodes > options->machine.nodes) {
-      return absl::InvalidArgumentError(absl::StrCat("-n is ", options->nodes, ", but the machine of ",
-                                                     words.machine, " has ",
-                                                     options->machine.nodes, " nodes"));
-    }
+    sizes.back() = static_cast<uint32_t>(*nodes);
+  }
+  const std::vector<Partition> partitions = PlacePartitions(sizes);
+  for (const Partition& partition : partitions) options->programs.emplace_back().partition = partition;
+  const uint32_t placed = PlacedNodes(partitions);
+  if (given && placed > options->machine.nodes) {
+    return absl::InvalidArgumentError(
+        sizes.size() == 1
+            ? absl::StrCat("-n is ", sizes[0], ", but the machine of ", words.machine, " has ",
+                           options->machine.nodes, " nodes")
+            : absl::StrCat("these partitions need subtrees up to node ", placed - 1,
+                           ", but the machine of ", words.machine, " has ", options->machine.nodes,
+                           " nodes"));
+  }
+  if (!given) options->machine.nodes = placed;
+  if (placed > kNodesMax) {
+    return absl::InvalidArgumentError(absl::StrCat("these partitions need a machine of ", placed,
+                                                   " nodes; the largest has ", kNodesMax));
   }
   if (words.seed.has_value()) {
     absl::StatusOr<uint64_t> seed =
@@ -121,8 +175,7 @@ absl::Status TakeTimeout(const Words& words, RunOptions* options) {
   return absl::OkStatus();
 }
 
-absl::Status TakeProgram(const Words& words, RunOptions* options) {
-  std::vector<std::string> program = words.program;
+absl::Status TakeProgram(std::vector<std::string> program, ProgramRun* run) {
   if (!program.empty() && program.front() == "--") {
     program.erase(program.begin());
   } else if (!program.empty() && program.front().size() > 1 && program.front()[0] == '-') {
@@ -134,18 +187,22 @@ absl::Status TakeProgram(const Words& words, RunOptions* options) {
   }
   absl::StatusOr<std::string> path = FindProgram(program.front());
   if (!path.ok()) return path.status();
-  options->program = *path;
-  options->arguments.assign(program.begin() + 1, program.end());
+  run->path = *path;
+  run->arguments.assign(program.begin() + 1, program.end());
   return absl::OkStatus();
 }
 
 absl::StatusOr<RunOptions> Check(const Words& words) {
   RunOptions options;
-  absl::Status status = OneOf("--engine", words.engine, "daemons", "embedded");
-  if (status.ok()) status = TakeMachine(words, &options);
+  const absl::StatusOr<std::vector<ProgramWords>> programs = SplitPrograms(words);
+  absl::Status status = programs.status();
+  if (status.ok()) status = OneOf("--engine", words.engine, "daemons", "embedded");
+  if (status.ok()) status = TakeMachine(words, *programs, &options);
   if (status.ok()) status = TakeDaemons(words, &options);
   if (status.ok()) status = TakeTimeout(words, &options);
-  if (status.ok()) status = TakeProgram(words, &options);
+  for (size_t i = 0; status.ok() && i < options.programs.size(); ++i) {
+    status = TakeProgram((*programs)[i].program, &options.programs[i]);
+  }
   if (!status.ok()) return status;
   options.label = words.label;
   options.stats = words.stats;
@@ -154,16 +211,20 @@ absl::StatusOr<RunOptions> Check(const Words& words) {
 
 int RunEmbedded(const RunOptions& options) {
 #ifdef VCM5_HAVE_EMBEDDED
-  if (options.nodes != options.machine.nodes) {
+  if (options.programs.size() > 1) {
     return Refuse(absl::InvalidArgumentError(
-        absl::StrCat("-n is ", options.nodes, ", but the engine `embedded` always runs on all ",
+        "the engine `embedded` runs one program; several (`:`) need --engine daemons"));
+  }
+  if (options.nodes() != options.machine.nodes) {
+    return Refuse(absl::InvalidArgumentError(
+        absl::StrCat("-n is ", options.nodes(), ", but the engine `embedded` always runs on all ",
                      options.machine.nodes, " nodes of a machine")));
   }
   EmbeddedRunOptions embedded;
   embedded.spec = options.machine;
   embedded.seed = options.machine.seed;
-  embedded.program = options.program;
-  embedded.arguments = options.arguments;
+  embedded.program = options.programs.front().path;
+  embedded.arguments = options.programs.front().arguments;
   embedded.label = options.label;
   embedded.timeout_seconds = options.timeout_seconds;
   if (options.stats) {

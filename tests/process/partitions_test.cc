@@ -1,0 +1,117 @@
+// Several programs at once on one running machine, each in a partition of its own (DN9).
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+#include <signal.h>
+
+#include <string>
+#include <vector>
+
+#include "tests/process/job_process.h"
+
+namespace vcm5 {
+namespace {
+
+using ::testing::HasSubstr;
+using ::testing::MatchesRegex;
+using ::testing::UnorderedElementsAre;
+
+TEST(Partitions, RunProgramsOfTheirOwn) {
+  for (const char* daemons : {"1", "3"}) {
+    JobProcess job({"run", "--data-daemons", daemons, "-n", "5", "@probe", "ring", "20", ":", "-n", "16",
+                    "@probe", "barriers", "200", ":", "-n", "1", "@probe", "ring", "3"});
+    ASSERT_TRUE(job.Finish());
+    EXPECT_EQ(job.status(), 0);
+    EXPECT_EQ(job.err(), "");
+    EXPECT_THAT(Lines(job.out()), UnorderedElementsAre("ring 5 nodes 20 rounds", "barriers 200",
+                                                       "ring 1 nodes 3 rounds"));
+  }
+}
+
+TEST(Partitions, LabelsSayWhose) {
+  JobProcess job({"run", "-l", "-n", "2", "@probe", "hello", ":", "-n", "1", "@probe", "hello"});
+  ASSERT_TRUE(job.Finish());
+  EXPECT_THAT(Lines(job.out()),
+              UnorderedElementsAre("[0:0] hello from 0 of 2", "[0:1] hello from 1 of 2",
+                                   "[1:0] hello from 0 of 1"));
+}
+
+// What a program does that goes wrong, and the one line about it.
+struct Wrong {
+  std::vector<std::string> arguments;
+  const char* line;
+  int status;
+};
+
+TEST(Partitions, WhatGoesWrongEndsOneProgramOnly) {
+  const Wrong wrongs[] = {
+      {{"signal", "2", "11"}, "vcm5: node 0:2 .*signal 11.*; its program has ended\n", 128 + 11},
+      {{"exit", "2", "7"}, "vcm5: node 0:2 .*7; its program has ended\n", 7},
+      {{"misaddress", "3"}, "vcm5: node 0:3: sent a message .*9999.*\n", 1},
+      {{"scribble", "1", "5"}, "vcm5: node 0:1: .*\n", 1},
+  };
+  for (const Wrong& wrong : wrongs) {
+    std::vector<std::string> arguments = {"run", "-n", "4", "@probe"};
+    arguments.insert(arguments.end(), wrong.arguments.begin(), wrong.arguments.end());
+    for (const char* argument : {":", "-n", "7", "@probe", "barriers", "200"}) {
+      arguments.push_back(argument);
+    }
+    JobProcess job(arguments);
+    ASSERT_TRUE(job.Finish());
+    EXPECT_EQ(job.status(), wrong.status) << wrong.arguments[0];
+    EXPECT_THAT(job.err(), MatchesRegex(wrong.line));
+    EXPECT_EQ(job.out(), "barriers 200\n") << wrong.arguments[0];
+    EXPECT_EQ(job.left_behind(), 0);
+  }
+}
+
+TEST(Partitions, AJamReachesNobodyElse) {
+  for (const char* daemons : {"1", "2"}) {
+    JobProcess job({"run", "--data-daemons", daemons, "-n", "5", "@probe", "jam", ":", "-n", "16",
+                    "@probe", "ring", "20"});
+    EXPECT_TRUE(job.WaitForText("ring 16 nodes 20 rounds\n"));
+    kill(job.pid(), SIGTERM);
+    ASSERT_TRUE(job.Finish());
+    EXPECT_EQ(job.status(), 128 + SIGTERM);
+  }
+}
+
+TEST(Partitions, EndTogetherOnASignalOrWithADaemon) {
+  for (const char* victim : {"launcher", "vcm5-datad", "vcm5-ctld"}) {
+    JobProcess job({"run", "-n", "4", "@probe", "wait", ":", "-n", "4", "@probe", "wait"});
+    job.WaitForLines(2);
+    if (victim == std::string("launcher")) {
+      kill(job.pid(), SIGTERM);
+    } else {
+      for (const pid_t pid : job.Children(victim)) kill(pid, SIGKILL);
+    }
+    ASSERT_TRUE(job.Finish(std::chrono::seconds(2))) << victim;
+    EXPECT_NE(job.status(), 0);
+    EXPECT_THAT(job.err(), MatchesRegex("vcm5: .*; the job has ended\n"));
+    EXPECT_EQ(job.left_behind(), 0);
+  }
+}
+
+TEST(Partitions, AWrongCommandLineIsOneLine) {
+  const std::vector<std::pair<std::vector<std::string>, const char*>> wrongs = {
+      {{"@probe", "wait", ":", "-n", "4", "@probe"}, "no -n before the first of several programs"},
+      {{"-n", "4", "@probe", "wait", ":"}, "nothing after `:`; expected -n N PROGRAM"},
+      {{"-n", "4", "@probe", "wait", ":", "@probe"}, "after `:`; expected -n N PROGRAM"},
+      {{"-n", "4", "@probe", "wait", ":", "-n", "0", "@probe"}, "-n is `0`"},
+      {{"-n", "4", "@probe", "wait", ":", "-n", "4"}, "no program"},
+      {{"-n", "4", "@probe", ":", "-n", "4", "/no/such/program"}, "/no/such/program"},
+      {{"-n", "16384", "@probe", ":", "-n", "1", "@probe"}, "the largest has 16384"},
+      {{"--engine", "embedded", "-n", "4", "@probe", ":", "-n", "1", "@probe"}, "need --engine daemons"},
+  };
+  for (const auto& [arguments, line] : wrongs) {
+    std::vector<std::string> all = {"run"};
+    all.insert(all.end(), arguments.begin(), arguments.end());
+    JobProcess job(all);
+    ASSERT_TRUE(job.Finish());
+    EXPECT_EQ(job.status(), 2) << line;
+    EXPECT_THAT(job.err(), HasSubstr(line));
+    EXPECT_EQ(Lines(job.err()).size(), 1u) << job.err();
+  }
+}
+
+}  // namespace
+}  // namespace vcm5
