@@ -55,7 +55,7 @@ class DataAgentLinksTest : public ::testing::Test {
     options.spec.nodes = kLeaves - 1;
     options.spec.link_depth = kDepth;
     options.parts = 2;
-    options.members = {0};
+    options.partitions = {{0}};
     Doorbell::Create(bells_.data(), kLeaves);
     options.doorbell = Doorbell(bells_.data(), kLeaves);
     options.links.push_back(nullptr);
