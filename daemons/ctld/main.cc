@@ -17,7 +17,7 @@ absl::StatusOr<std::vector<std::unique_ptr<Agent>>> MakeAgents(DaemonSetup& setu
   }
   ControlAgentOptions options;
   options.spec = setup.spec;
-  for (uint32_t node = 0; node < setup.partition_size; ++node) {
+  for (const uint32_t node : setup.members) {
     if (setup.pages[node] == nullptr) return absl::InvalidArgumentError("a node's memory is missing");
     options.pages.push_back(setup.pages[node]);
     options.members.push_back(node);

@@ -46,7 +46,7 @@ absl::StatusOr<std::vector<std::unique_ptr<Agent>>> MakeAgents(DaemonSetup& setu
     options.part = setup.part;
     options.parts = setup.parts;
     options.pages = setup.pages;
-    for (uint32_t node = 0; node < setup.partition_size; ++node) options.members.push_back(node);
+    options.members = setup.members;
     options.doorbell = setup.doorbell();
     options.first_bell = bells.first_bell(half);
     options.links.resize(setup.parts);

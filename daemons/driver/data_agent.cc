@@ -9,11 +9,13 @@
 #include "absl/strings/str_cat.h"
 #include "daemons/driver/data_reports.h"
 #include "daemons/driver/node_memory.h"
+#include "daemons/driver/node_ranges.h"
 #include "daemons/driver/node_wake.h"
 #include "netif/ni/data_port.h"
 #include "runtime/base/check.h"
 #include "runtime/base/prng.h"
 #include "switches/data/region.h"
+#include "switches/topology/health.h"
 #include "switches/topology/route_table.h"
 
 namespace vcm5 {
@@ -71,6 +73,7 @@ class DataAgent final : public Agent, private LinkReceiver {
   const uint32_t part_;
   const uint32_t words_max_;
   const FatTree tree_;
+  const std::vector<uint32_t> members_;  // of the partition
   const RouteTable routes_;
   Region region_;
   Doorbell doorbell_;
@@ -104,6 +107,7 @@ RegionOptions MakeRegionOptions(const DataAgentOptions& options) {
   region.words_max = options.spec.words_max;
   region.leaf_credit = options.spec.data_fifo_depth;
   region.seed = DeriveSeed(options.spec.seed, static_cast<uint64_t>(options.half));
+  region.closed = ClosedPorts(options.spec, options.half);
   return region;
 }
 
@@ -112,7 +116,8 @@ DataAgent::DataAgent(DataAgentOptions options)
       part_(options.part),
       words_max_(options.spec.words_max),
       tree_(options.spec.leaves(), options.spec.parents_per_level),
-      routes_(options.spec.leaves(), options.members),
+      members_(std::move(options.members)),
+      routes_(options.spec.leaves(), members_),
       region_(tree_, MakeRegionOptions(options)),
       doorbell_(options.doorbell),
       first_bell_(options.first_bell),
@@ -327,8 +332,9 @@ std::vector<FabricStat> DataAgent::Stats() const {
 std::vector<std::string> DataAgent::Waiting() const {
   std::vector<std::string> lines;
   for (const Leaf& leaf : leaves_) {
+    const std::string node = NodeName(members_, leaf.port.self());
     if (leaf.port.failed()) {
-      lines.push_back(absl::StrCat("node ", leaf.port.self(), "'s port to the ", HalfName(half_),
+      lines.push_back(absl::StrCat(node, "'s port to the ", HalfName(half_),
                                    " data network is closed"));
       continue;
     }
@@ -336,12 +342,12 @@ std::vector<std::string> DataAgent::Waiting() const {
     const uint32_t out =
         vcm5_load_acquire(&leaf.page->node_data.out_tail[half_]) - leaf.port.taken();
     if (in != 0) {
-      lines.push_back(absl::StrCat("node ", leaf.port.self(), " has ", in,
+      lines.push_back(absl::StrCat(node, " has ", in,
                                    " messages to receive on the ", HalfName(half_),
                                    " data network"));
     }
     if (out != 0) {
-      lines.push_back(absl::StrCat("node ", leaf.port.self(), " has ", out,
+      lines.push_back(absl::StrCat(node, " has ", out,
                                    " messages that the ", HalfName(half_),
                                    " data network has not taken"));
     }

@@ -1,14 +1,24 @@
-// "node 3", "nodes 0-29, 31": sets of nodes in reports.
+// "node 3", "nodes 0-29, 31", "leaf 40": nodes and sets of nodes in reports.
 #ifndef VCM5_DAEMONS_DRIVER_NODE_RANGES_H_
 #define VCM5_DAEMONS_DRIVER_NODE_RANGES_H_
 
+#include <algorithm>
 #include <cstdint>
+#include <span>
 #include <string>
 #include <vector>
 
 #include "absl/strings/str_cat.h"
 
 namespace vcm5 {
+
+// What users call a physical address: a node by its relative address, if it is one of `members`, the
+// partition's physical addresses (ascending).
+inline std::string NodeName(std::span<const uint32_t> members, uint32_t physical) {
+  const auto at = std::lower_bound(members.begin(), members.end(), physical);
+  if (at == members.end() || *at != physical) return absl::StrCat("leaf ", physical);
+  return absl::StrCat("node ", at - members.begin());
+}
 
 // `nodes` ascends.
 inline std::string NodeRanges(const std::vector<uint32_t>& nodes) {

@@ -11,6 +11,7 @@
 #include "daemons/driver/node_memory.h"
 #include "netif/shm/ni_page.h"
 #include "runtime/base/version.h"
+#include "switches/topology/health.h"
 
 namespace vcm5 {
 namespace {
@@ -40,9 +41,11 @@ class SetupReceiver {
     absl::StatusOr<MachineSpec> spec = UnpackSpec(message.spec());
     if (!spec.ok()) return spec.status();
     setup_.spec = *spec;
-    if (message.partition_size() < 1 || message.partition_size() > spec->nodes) {
+    setup_.members = UsableNodes(*spec);
+    if (message.partition_size() < 1 || message.partition_size() > setup_.members.size()) {
       return Malformed("partition size");
     }
+    setup_.members.resize(message.partition_size());
     if (message.parts() < 1 || message.part() >= message.parts() || message.parts() > spec->leaves()) {
       return Malformed("part of the data network");
     }

@@ -21,6 +21,7 @@ namespace vcm5 {
 struct DaemonSetup {
   MachineSpec spec;
   uint32_t partition_size = 0;
+  std::vector<uint32_t> members;  // of the partition: physical addresses by relative address
   uint32_t part = 0;
   uint32_t parts = 1;
   LinkKind link_kind = LinkKind::kShm;

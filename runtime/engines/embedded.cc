@@ -7,7 +7,6 @@
 #include <algorithm>
 #include <atomic>
 #include <mutex>
-#include <numeric>
 #include <optional>
 #include <thread>
 #include <utility>
@@ -17,11 +16,13 @@
 #include "daemons/driver/data_agent.h"
 #include "daemons/driver/doorbell.h"
 #include "daemons/driver/node_memory.h"
+#include "daemons/driver/node_ranges.h"
 #include "daemons/driver/node_wake.h"
 #include "netif/port/network_positions.h"
 #include "runtime/base/check.h"
 #include "runtime/base/prng.h"
 #include "runtime/engines/fiber.h"
+#include "switches/topology/health.h"
 
 namespace vcm5 {
 namespace {
@@ -81,6 +82,7 @@ class Embedded::Machine {
   }
 
   EmbeddedOptions options_;
+  const std::vector<uint32_t> members_;  // physical addresses of the nodes, by relative address
   std::vector<std::unique_ptr<Agent>> agents_;  // left, right, control
 
  private:
@@ -119,10 +121,11 @@ class Embedded::Machine {
 
 Embedded::Machine::Machine(EmbeddedOptions options)
     : options_(std::move(options)),
+      members_(UsableNodes(options_.spec)),
       node_bytes_(NodeMemoryBytes(options_.spec)),
-      memory_((node_bytes_ + kColour) * options_.spec.nodes),
+      memory_((node_bytes_ + kColour) * members_.size()),
       bells_(3 * Doorbell::BytesFor(vcm5_control_bells(options_.spec.leaves()))),
-      nodes_(options_.spec.nodes) {
+      nodes_(members_.size()) {
   const MachineSpec& spec = options_.spec;
   const uint32_t bells = vcm5_control_bells(spec.leaves());  // as many as control needs
   Doorbell doorbells[3];  // left, right, control
@@ -131,24 +134,25 @@ Embedded::Machine::Machine(EmbeddedOptions options)
     Doorbell::Create(memory, bells);
     doorbells[i] = Doorbell(memory, bells);
   }
-  std::vector<vcm5_ni_page*> pages(spec.nodes);
-  std::vector<uint32_t> members(spec.nodes);
-  std::iota(members.begin(), members.end(), 0u);
-  for (uint32_t node = 0; node < spec.nodes; ++node) {
+  const auto nodes = static_cast<uint32_t>(members_.size());
+  std::vector<vcm5_ni_page*> pages(nodes);             // by relative address
+  std::vector<vcm5_ni_page*> leaf_pages(spec.nodes);   // by physical address
+  for (uint32_t node = 0; node < nodes; ++node) {
+    const uint32_t leaf = members_[node];
     NodeIdentity identity;
     identity.self = node;
-    identity.partition_size = spec.nodes;
-    identity.data_bell[VCM5_LEFT] = identity.data_bell[VCM5_RIGHT] = node;
+    identity.partition_size = nodes;
+    identity.data_bell[VCM5_LEFT] = identity.data_bell[VCM5_RIGHT] = leaf;
     identity.control_bell = vcm5_control_bell(node);
     InitializeNodePage(page(node), spec, identity);
-    pages[node] = page(node);
+    pages[node] = leaf_pages[leaf] = page(node);
     vcm5_port& port = nodes_[node].port;
     const char* wrong =
         vcm5_port_attach(&port, page(node), static_cast<uint32_t>(node_bytes_));
     VCM5_CHECK_MSG(wrong == nullptr, wrong);
     for (int half = 0; half < VCM5_HALVES; ++half) {
       port.data_doorbell[half] = doorbells[half].shared();
-      port.data_bell[half] = doorbells[half].bell(node);
+      port.data_bell[half] = doorbells[half].bell(leaf);
     }
     port.control_doorbell = doorbells[2].shared();
     port.control_bell = doorbells[2].bell(vcm5_control_bell(node));
@@ -159,24 +163,24 @@ Embedded::Machine::Machine(EmbeddedOptions options)
     DataAgentOptions agent;
     agent.spec = spec;
     agent.half = half;
-    agent.pages = pages;
-    agent.members = members;
+    agent.pages = leaf_pages;
+    agent.members = members_;
     agent.doorbell = doorbells[half];
     agents_.push_back(MakeDataAgent(std::move(agent)));
   }
   ControlAgentOptions control;
   control.spec = spec;
   control.pages = pages;
-  control.members = members;
+  control.members = members_;
   control.doorbell = doorbells[2];
   agents_.push_back(MakeControlAgent(std::move(control)));
 
-  const unsigned threads = std::clamp(options_.threads, 1u, spec.nodes);
+  const unsigned threads = std::clamp(options_.threads, 1u, nodes);
   workers_.resize(threads);
   spin_rounds_ = threads > 1 && threads <= std::thread::hardware_concurrency() ? kSpinRounds : 0;
   hop_ = !options_.random_schedule && options_.on_switch == nullptr;
-  for (uint32_t node = 0; node < spec.nodes; ++node) {
-    Worker& worker = workers_[uint64_t{node} * threads / spec.nodes];
+  for (uint32_t node = 0; node < nodes; ++node) {
+    Worker& worker = workers_[uint64_t{node} * threads / nodes];
     worker.nodes.push_back(&nodes_[node]);
     nodes_[node].worker = &worker;
   }
@@ -189,7 +193,7 @@ Embedded::Machine::Machine(EmbeddedOptions options)
 absl::Status Embedded::Machine::Run(const std::function<void(vcm5_port&)>& node_main) {
   status_ = absl::OkStatus();
   stop_ = false;
-  live_ = options_.spec.nodes;
+  live_ = static_cast<uint32_t>(nodes_.size());
   std::vector<std::thread> threads;
   auto run = [&](Worker& worker) {
     FiberHome home;
@@ -299,7 +303,8 @@ unsigned Embedded::Machine::RunAgents(Worker& worker) {
 
 void Embedded::Machine::Collect(Agent& agent) {
   for (const FabricError& error : agent.TakeErrors()) {
-    Stop(absl::FailedPreconditionError(absl::StrCat("node ", error.leaf, ": ", error.message)));
+    Stop(absl::FailedPreconditionError(
+        absl::StrCat(NodeName(members_, error.leaf), ": ", error.message)));
   }
 }
 
@@ -384,6 +389,8 @@ std::vector<std::string> Embedded::Waiting() const {
   }
   return lines;
 }
+
+uint32_t Embedded::nodes() const { return static_cast<uint32_t>(machine_->members_.size()); }
 
 vcm5_ni_page* Embedded::page(uint32_t node) { return machine_->page(node); }
 

@@ -35,12 +35,16 @@ struct EmbeddedOptions {
 
 class Embedded {
  public:
+  // A node is left: the description of the machine is checked.
   explicit Embedded(EmbeddedOptions options);
   ~Embedded();
   Embedded(const Embedded&) = delete;
   Embedded& operator=(const Embedded&) = delete;
 
-  // Runs node_main once for every node of the machine and returns when all have returned, or with
+  // Nodes of the machine that are not mapped out; they are numbered from 0 (NI8).
+  uint32_t nodes() const;
+
+  // Runs node_main once for every one of them and returns when all have returned, or with
   // the first error that a network reported ("node 3: destination 99 is outside ..."). May be
   // called again: the networks keep their state, as a machine does.
   absl::Status Run(const std::function<void(vcm5_port&)>& node_main);

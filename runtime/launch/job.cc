@@ -243,7 +243,7 @@ void Job::OnDaemonEnded(DaemonHandle& daemon, int status) {
 // wait a moment for that, the better reason.
 void Job::OnFault(DaemonHandle&, const config::Fault& fault) {
   if (!fault_line_.empty()) return;
-  fault_line_ = absl::StrCat("node ", fault.leaf(), ": ", fault.message());
+  fault_line_ = absl::StrCat(fabric_->NameOf(fault.leaf()), ": ", fault.message());
   After(fault_timer_, kFaultTime, &Job::EndWithFault);
 }
 
@@ -353,7 +353,7 @@ void Job::OnFinished(DaemonHandle&, const config::Finished& finished) {
   if (phase_ != Phase::kFinishing) return;
   if (finished.faults_size() > 0) {
     const config::Fault& fault = finished.faults(0);
-    End(kExitFailure, absl::StrCat("node ", fault.leaf(), ": ", fault.message()));
+    End(kExitFailure, absl::StrCat(fabric_->NameOf(fault.leaf()), ": ", fault.message()));
   }
   for (const config::Stat& stat : finished.stats()) {
     stats_.push_back({.name = stat.name(), .value = stat.value(), .is_link = stat.is_link()});

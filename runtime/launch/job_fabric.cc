@@ -12,6 +12,8 @@
 #include "daemons/config/control_spec.h"
 #include "daemons/driver/data_agent.h"
 #include "daemons/driver/node_memory.h"
+#include "daemons/driver/node_ranges.h"
+#include "switches/topology/health.h"
 
 namespace vcm5 {
 namespace {
@@ -62,6 +64,7 @@ class BatchSender {
 JobFabric::JobFabric(const RunOptions& options)
     : options_(options),
       tree_(options.machine.leaves(), options.machine.parents_per_level),
+      members_(UsableNodes(options.machine)),
       processors_(CountProcessors()) {}
 
 absl::StatusOr<std::unique_ptr<JobFabric>> JobFabric::Create(const RunOptions& options) {
@@ -115,12 +118,13 @@ absl::Status JobFabric::MakeNodes() {
     absl::StatusOr<SharedMemory> memory = SharedMemory::Create("vcm5-ni", bytes);
     if (!memory.ok()) return memory.status();
     const BellPlan& bells = daemons_[DataDaemonOf(node)].bells;
+    const uint32_t leaf = members_[node];
     InitializeNodePage(memory->data(), options_.machine,
                        {.self = node,
                         .partition_size = options_.nodes,
                         .processors = processors_,
                         .runners = runners(),
-                        .data_bell = {bells.bell(VCM5_LEFT, node), bells.bell(VCM5_RIGHT, node)},
+                        .data_bell = {bells.bell(VCM5_LEFT, leaf), bells.bell(VCM5_RIGHT, leaf)},
                         .control_bell = vcm5_control_bell(node)});
     int line[2];
     if (pipe2(line, O_CLOEXEC | O_NONBLOCK) != 0) {
@@ -149,12 +153,13 @@ absl::Status JobFabric::Configure(uint32_t daemon, ControlChannel& channel) cons
   BatchSender batch(channel);
   absl::Status status = batch.Add(self.doorbell.fd(), config::Descriptor::DOORBELL);
   for (uint32_t node = 0; status.ok() && node < options_.nodes; ++node) {
-    if (!is_control(daemon) && !self.bells.has_leaf(node)) continue;
+    const uint32_t leaf = members_[node];
+    if (!is_control(daemon) && !self.bells.has_leaf(leaf)) continue;
     const NodeParts& parts = nodes_[node];
-    status.Update(batch.Add(parts.memory.fd(), config::Descriptor::NODE_MEMORY, node));
+    status.Update(batch.Add(parts.memory.fd(), config::Descriptor::NODE_MEMORY, leaf));
     if (is_control(daemon)) continue;
     status.Update(
-        batch.Add(parts.interrupt_write.get(), config::Descriptor::INTERRUPT_LINE, node));
+        batch.Add(parts.interrupt_write.get(), config::Descriptor::INTERRUPT_LINE, leaf));
   }
   if (is_control(daemon)) {
     status.Update(batch.Finish());
@@ -192,6 +197,10 @@ NodeEnvironment JobFabric::EnvironmentOf(uint32_t node) const {
           .control_doorbell = 5,
           .control_bells = daemons_.back().bells.bells(),
           .interrupt_line = 6};
+}
+
+std::string JobFabric::NameOf(uint32_t physical) const {
+  return NodeName({members_.data(), options_.nodes}, physical);
 }
 
 void JobFabric::CloseDescriptors() {

@@ -5,6 +5,7 @@
 
 #include <cstdint>
 #include <memory>
+#include <string>
 #include <vector>
 
 #include "absl/status/status.h"
@@ -41,6 +42,10 @@ class JobFabric {
   // Closes everything that has been handed out. Wake() still works.
   void CloseDescriptors();
 
+  // What users call a physical address: "node 3" by its relative address, if it is a node of the
+  // job, or "leaf 7".
+  std::string NameOf(uint32_t physical) const;
+
   // Makes a daemon look at its control socket.
   void Wake(uint32_t daemon);
 
@@ -66,11 +71,14 @@ class JobFabric {
   absl::Status MakeDaemons();
   absl::Status MakeLinks();
   absl::Status MakeNodes();
-  uint32_t DataDaemonOf(uint32_t node) const { return tree_.PartOfLeaf(node, options_.data_daemons); }
+  uint32_t DataDaemonOf(uint32_t node) const {
+    return tree_.PartOfLeaf(members_[node], options_.data_daemons);
+  }
   uint32_t runners() const { return options_.nodes + daemons() + 1; }
 
   const RunOptions& options_;
   const FatTree tree_;
+  const std::vector<uint32_t> members_;  // physical addresses of the machine's nodes, by relative
   const uint32_t processors_;
   std::vector<Daemon> daemons_;
   std::vector<DataLink> links_;

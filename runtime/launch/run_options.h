@@ -13,7 +13,7 @@ namespace vcm5 {
 
 struct RunOptions {
   MachineSpec machine;
-  uint32_t nodes = 32;  // of the partition: the machine's first ones; at most machine.nodes
+  uint32_t nodes = 32;  // of the partition: the machine's first usable ones
   uint32_t data_daemons = 1;
   LinkKind link = LinkKind::kShm;
   bool label = false;          // put "[3] " before each line of node 3

@@ -17,6 +17,7 @@
 #include "runtime/launch/run_options.h"
 #include "runtime/launch/stats_report.h"
 #include "switches/topology/fat_tree.h"
+#include "switches/topology/health.h"
 #include "tools/vcm5/command_line.h"
 #include "tools/vcm5/commands.h"
 #ifdef VCM5_HAVE_EMBEDDED
@@ -64,23 +65,32 @@ absl::Status OneOf(const char* option, const std::string& word, const char* firs
       absl::StrCat(option, " is `", word, "`; expected ", first, " or ", second));
 }
 
+// "64 nodes", "60 usable nodes (4 of its 64 are mapped out)".
+std::string MachineNodes(const MachineSpec& machine) {
+  const size_t usable = UsableNodes(machine).size();
+  if (usable == machine.nodes) return absl::StrCat(usable, " nodes");
+  return absl::StrCat(usable, " usable nodes (", machine.nodes - usable, " of its ", machine.nodes,
+                      machine.nodes - usable == 1 ? " is" : " are", " mapped out)");
+}
+
 absl::Status TakeMachine(const Words& words, RunOptions* options) {
   if (!words.machine.empty()) {
     absl::StatusOr<MachineSpec> spec = ReadMachineFile(words.machine);
     if (!spec.ok()) return spec.status();
     options->machine = *spec;
   }
-  options->nodes = options->machine.nodes;
+  const auto usable = static_cast<uint32_t>(UsableNodes(options->machine).size());
+  options->nodes = usable;
   if (words.nodes.has_value()) {
     absl::StatusOr<uint64_t> nodes = ParseNumber("-n", *words.nodes, 1, kNodesMax);
     if (!nodes.ok()) return nodes.status();
     options->nodes = static_cast<uint32_t>(*nodes);
     if (words.machine.empty()) {
       options->machine.nodes = options->nodes;
-    } else if (options->nodes > options->machine.nodes) {
-      return absl::InvalidArgumentError(absl::StrCat("-n is ", options->nodes, ", but the machine of ",
-                                                     words.machine, " has ",
-                                                     options->machine.nodes, " nodes"));
+    } else if (options->nodes > usable) {
+      return absl::InvalidArgumentError(absl::StrCat(
+          "-n is ", options->nodes, ", but the machine of ", words.machine, " has ",
+          MachineNodes(options->machine)));
     }
   }
   if (words.seed.has_value()) {
@@ -154,10 +164,10 @@ absl::StatusOr<RunOptions> Check(const Words& words) {
 
 int RunEmbedded(const RunOptions& options) {
 #ifdef VCM5_HAVE_EMBEDDED
-  if (options.nodes != options.machine.nodes) {
+  if (options.nodes != UsableNodes(options.machine).size()) {
     return Refuse(absl::InvalidArgumentError(
         absl::StrCat("-n is ", options.nodes, ", but the engine `embedded` always runs on all ",
-                     options.machine.nodes, " nodes of a machine")));
+                     MachineNodes(options.machine), " of a machine")));
   }
   EmbeddedRunOptions embedded;
   embedded.spec = options.machine;
@@ -185,7 +195,7 @@ int RunEmbedded(const RunOptions& options) {
 int RunCommand(int argc, char** argv) {
   CLI::App app("Bring up a virtual CM-5 and run an SPMD program on it, once on each node.");
   Words words;
-  app.add_option("-n,--nodes", words.nodes, "nodes, 1 to 16384 (default: the machine's, or 32)")
+  app.add_option("-n,--nodes", words.nodes, "nodes, 1 to 16384 (default: all usable ones of the machine, or 32)")
       ->type_name("N");
   app.add_option("--engine", words.engine, "daemons: processes (default); embedded: one process")
       ->type_name("ENGINE");
