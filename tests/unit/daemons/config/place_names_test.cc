@@ -3,10 +3,14 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <cstdlib>
+#include <iterator>
 #include <string>
+#include <vector>
 
 #include "runtime/base/prng.h"
 #include "tests/support/broken_parts.h"
+#include "tests/support/seeds.h"
 
 namespace vcm5 {
 namespace {
@@ -58,6 +62,32 @@ TEST(PlaceName, IsWhatParsePlaceTakes) {
     if (part.kind != Kind::kLeaf) part.halves = prng.Chance(1, 2) ? kLeftHalf : kRightHalf;
     EXPECT_EQ(Parsed(PlaceName(part)), part) << PlaceName(part);
     EXPECT_EQ(PlaceFault(tree, part), "") << PlaceName(part);
+  }
+}
+
+// Right texts of which words were taken for others: what is still taken means what it says.
+TEST(ParsePlace, TakesNothingThatItCannotName) {
+  static const char* const kWords[] = {"data.left", "data.right", ":", "chip", "link", "of", "port",
+                                       "leaf", "/", "1", "23", "99999999", " ", "", "x", "-"};
+  uint32_t taken = 0;
+  ForEachSeed(3000, [&](uint64_t seed) {
+    Prng prng(seed);
+    std::vector<std::string> words = {"data.left", ":",    "link", "of", "chip", "2",
+                                      "/",         "3", "port", "1"};
+    if (prng.Chance(1, 2)) words = {"data.right", ":", "chip", "1", "/", "7"};
+    if (prng.Chance(1, 4)) words = {"leaf", "12"};
+    for (uint32_t changes = prng.Below(3); changes > 0; --changes) {
+      words[prng.Below(static_cast<uint32_t>(words.size()))] = kWords[prng.Below(std::size(kWords))];
+    }
+    std::string text;
+    for (const std::string& word : words) text += word + (prng.Chance(1, 2) ? " " : "");
+    const absl::StatusOr<BrokenPart> part = ParsePlace(text);
+    if (!part.ok()) return;
+    ++taken;
+    EXPECT_EQ(Parsed(PlaceName(*part)), *part) << text;
+  });
+  if (std::getenv("VCM5_TEST_SEED") == nullptr) {
+    EXPECT_GT(taken, 100u);
   }
 }
 
