@@ -7,9 +7,10 @@
 // could not serve every message that may come by that link. From child c of a chip, that is: the chip
 // works and the link does; going down by every other child, it reaches all live leaves there; and if
 // leaves live outside its tree node, it has an open parent link itself, by the same rule. (Nothing
-// turns round into the child that it came from: it would have turned there.) The first part follows
-// from the leaves up, the second from the top down. Each chip needs to know only which of its own
-// parent links are closed.
+// turns round into the child that it came from: it would have turned there. And it could: what could
+// climb out of a child can, by the same rule, come down into it. So messages that fall, DN7, are safe
+// in every chip that is climbed, too.) The first part follows from the leaves up, the second from the
+// top down. Each chip needs to know only which of its own parent links are closed.
 #ifndef VCM5_SWITCHES_TOPOLOGY_OPEN_WAYS_H_
 #define VCM5_SWITCHES_TOPOLOGY_OPEN_WAYS_H_
 

@@ -85,7 +85,8 @@ std::string DamageOracle::AllReachAll(const std::vector<uint32_t>& live) {
   return "";
 }
 
-// A packet has come up into a chip by a child port, with any destination that is not below that.
+// A packet has come up into a chip by a child port, with any destination; one that falls (DN7) may
+// turn round even into the child that it came from.
 std::string DamageOracle::Climb(ChipId chip, unsigned from_port) {
   if ((seen_[chip] >> from_port & 1) != 0) return "";
   seen_[chip] |= static_cast<uint8_t>(1u << from_port);
@@ -95,8 +96,6 @@ std::string DamageOracle::Climb(ChipId chip, unsigned from_port) {
     for (unsigned port = 0; port < kChildren; ++port) {
       const uint64_t below = below_[size_t{chip} * kChildren + port][i];
       here |= below;
-      // A leaf may send to itself; nothing else turns round into where it came from.
-      if (port == from_port && tree_.peer(chip, port).kind != FatTreePeer::Kind::kLeaf) continue;
       const uint64_t missed = below & live_[i] & ~reached_[chip][i];
       if (missed != 0) return absl::StrCat("turns at chip ", chip, ", which misses leaves");
     }
