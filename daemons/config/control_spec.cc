@@ -15,6 +15,15 @@ void PackSpec(const MachineSpec& spec, config::Spec* message) {
   message->set_combine_depth(spec.combine_depth);
   message->set_broadcast_depth(spec.broadcast_depth);
   message->set_seed(spec.seed);
+  for (const BrokenPart& part : spec.broken) {
+    config::Broken* broken = message->add_broken();
+    broken->set_kind(static_cast<uint32_t>(part.kind));
+    broken->set_halves(part.halves);
+    broken->set_level(part.level);
+    broken->set_number(part.number);
+    broken->set_port(part.port);
+    broken->set_leaf(part.leaf);
+  }
 }
 
 absl::StatusOr<MachineSpec> UnpackSpec(const config::Spec& message) {
@@ -30,6 +39,18 @@ absl::StatusOr<MachineSpec> UnpackSpec(const config::Spec& message) {
   spec.combine_depth = message.combine_depth();
   spec.broadcast_depth = message.broadcast_depth();
   spec.seed = message.seed();
+  for (const config::Broken& broken : message.broken()) {
+    if (broken.kind() > static_cast<uint32_t>(BrokenPart::Kind::kLeaf) ||
+        broken.halves() > kBothHalves) {
+      return absl::InvalidArgumentError("no such kind of broken part");
+    }
+    spec.broken.push_back({.kind = static_cast<BrokenPart::Kind>(broken.kind()),
+                           .halves = static_cast<uint8_t>(broken.halves()),
+                           .level = broken.level(),
+                           .number = broken.number(),
+                           .port = broken.port(),
+                           .leaf = broken.leaf()});
+  }
   if (absl::Status status = CheckMachineSpec(spec); !status.ok()) return status;
   return spec;
 }

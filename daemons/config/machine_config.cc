@@ -11,11 +11,14 @@
 #include <cstring>
 #include <vector>
 
+#include "absl/strings/escaping.h"
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_join.h"
 #include "daemons/config/machine.pb.h"
 #include "daemons/config/machine_rules.h"
+#include "daemons/config/place_names.h"
 #include "switches/topology/fat_tree.h"
+#include "switches/topology/health.h"
 
 namespace vcm5 {
 namespace {
@@ -98,10 +101,25 @@ absl::StatusOr<MachineSpec> ParseMachine(const std::string& name, const std::str
     if (faults.empty()) faults.push_back(absl::StrCat(name, ": is no machine description"));
     return FaultsToStatus(std::move(faults));
   }
-  const MachineSpec spec = ToSpec(machine);
-  absl::Status status = FaultsToStatus(MachineFaults(spec, [&](const std::string& field, int index) {
+  MachineSpec spec = ToSpec(machine);
+  const auto locate = [&](const std::string& field, int index) {
     return LineOf(name, places, field, index);
-  }));
+  };
+  std::vector<std::string> unread;
+  for (int i = 0; i < machine.broken_size(); ++i) {
+    absl::StatusOr<BrokenPart> part = ParsePlace(machine.broken(i));
+    if (part.ok()) {
+      spec.broken.push_back(*part);
+    } else {
+      unread.push_back(absl::StrCat(locate("broken", i), "broken is \"",
+                                    absl::CHexEscape(machine.broken(i)), "\"; ",
+                                    std::string(part.status().message())));
+    }
+  }
+  if (!unread.empty()) spec.broken.clear();  // the rules count entries as the text does
+  std::vector<std::string> faults = MachineFaults(spec, locate);
+  faults.insert(faults.end(), unread.begin(), unread.end());
+  absl::Status status = FaultsToStatus(std::move(faults));
   if (!status.ok()) return status;
   return spec;
 }
@@ -176,7 +194,13 @@ control_network {
 
 # Of every pseudorandom choice, such as the way up the fat trees. `vcm5 run --seed` overrides it.
 seed: )",
-      spec.seed, "\n");
+      spec.seed, R"(
+
+# Parts of the data network that do not work, to be mapped out; none by default. For example:
+#   broken: "data.left: chip 2/3"                  # a router chip: level 2, number 3 of that level
+#   broken: "data.right: link of chip 1/4 port 5"  # ports 0 to 3 are child links, 4 to 7 parent links
+#   broken: "leaf 7"                               # a node, control processor or I/O channel
+)");
 }
 
 std::string DescribeMachine(const MachineSpec& spec) {
@@ -201,6 +225,10 @@ std::string DescribeMachine(const MachineSpec& spec) {
                   "control network: a binary tree of ", Count(spec.nodes, "leaf node"), "; ",
                   spec.combine_depth, " words of combines and ", spec.broadcast_depth,
                   " of broadcasts in flight\nseed ", spec.seed, "\n");
+  if (!spec.broken.empty()) {
+    absl::StrAppend(&text, Count(spec.broken.size(), "broken part"), "; ", UsableNodes(spec).size(),
+                    " of ", Count(spec.nodes, "node"), " usable (see vcm5 machine --explain)\n");
+  }
   return text;
 }
 

@@ -4,7 +4,9 @@
 
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_join.h"
+#include "daemons/config/place_names.h"
 #include "switches/topology/fat_tree.h"
+#include "switches/topology/health.h"
 
 namespace vcm5 {
 namespace {
@@ -38,6 +40,29 @@ void CheckNumber(const std::string& where, const char* field, uint64_t value, ui
                                 power_of_two ? "a power of two from " : "", min, " to ", max));
 }
 
+// Of a machine that is otherwise right.
+void CheckBroken(const MachineSpec& spec, const LocateField& locate,
+                 std::vector<std::string>& faults) {
+  const int last = static_cast<int>(spec.broken.size()) - 1;
+  if (spec.broken.size() > kBrokenPartsMax) {
+    faults.push_back(absl::StrCat(locate("broken", last), "broken has ", spec.broken.size(),
+                                  " entries; expected at most ", kBrokenPartsMax));
+    return;
+  }
+  const FatTree tree(spec.leaves(), spec.parents_per_level);
+  for (int i = 0; i <= last; ++i) {
+    const BrokenPart& part = spec.broken[static_cast<size_t>(i)];
+    const std::string wrong = PlaceFault(tree, part);
+    if (wrong.empty()) continue;
+    faults.push_back(
+        absl::StrCat(locate("broken", i), "broken is \"", PlaceName(part), "\"; ", wrong));
+  }
+  if (faults.empty() && UsableNodes(spec).empty()) {
+    faults.push_back(absl::StrCat(locate("broken", last),
+                                  "broken leaves no node; expected at least one that can be used"));
+  }
+}
+
 }  // namespace
 
 std::vector<std::string> MachineFaults(const MachineSpec& spec, const LocateField& locate) {
@@ -59,6 +84,7 @@ std::vector<std::string> MachineFaults(const MachineSpec& spec, const LocateFiel
     faults.push_back(absl::StrCat(locate("nodes", -1), "nodes, control_processors and io_channels are ",
                                   spec.leaves(), " together; expected at most ", kLeavesMax));
   }
+  if (faults.empty() && !spec.broken.empty()) CheckBroken(spec, locate, faults);
   return faults;
 }
 

@@ -1,6 +1,7 @@
 // vcm5-ctld: the control networks of the partitions, a tree for each.
 #include <utility>
 
+#include "absl/strings/str_cat.h"
 #include "daemons/driver/control_agent.h"
 #include "daemons/process/daemon_process.h"
 
@@ -27,6 +28,7 @@ absl::StatusOr<std::vector<std::unique_ptr<Agent>>> MakeAgents(DaemonSetup& setu
     }
     options.doorbell = setup.doorbell();
     options.first_bell = bells.control_bell(i);
+    if (setup.partitions.size() > 1) options.label = absl::StrCat("partition ", i, ": ");
     agents.push_back(MakeControlAgent(std::move(options)));
   }
   return agents;

@@ -68,6 +68,7 @@ class ControlAgent final : public Agent {
   const Partition members_;
   Doorbell doorbell_;
   const uint32_t first_bell_;
+  const std::string label_;
   ControlNetwork network_;
   std::vector<ControlPort> ports_;
   std::vector<Leaf> leaves_;
@@ -90,6 +91,7 @@ ControlAgent::ControlAgent(ControlAgentOptions options)
     : members_(std::move(options.members)),
       doorbell_(options.doorbell),
       first_bell_(options.first_bell),
+      label_(std::move(options.label)),
       network_(BinaryTree::Balanced(static_cast<uint32_t>(options.pages.size())),
                NetworkOptions(options.spec)) {
   ControlPort::Options port;
@@ -270,7 +272,7 @@ std::vector<std::string> ControlAgent::Waiting() const {
       if (stats.sent < most) missing.push_back(i);
     }
     if (waiting.empty()) continue;
-    std::string line = absl::StrCat(NodeRanges(waiting), waiting.size() == 1 ? " waits" : " wait",
+    std::string line = absl::StrCat(label_, NodeRanges(waiting), waiting.size() == 1 ? " waits" : " wait",
                                     " in a ", kFifoNames[fifo], " operation");
     if (!missing.empty()) {
       absl::StrAppend(&line, " for ", NodeRanges(missing), ", which ",
@@ -287,7 +289,7 @@ std::vector<std::string> ControlAgent::Waiting() const {
     if (waits != NodeWake::kAwake && !in_operation[i]) idle.push_back(i);
   }
   if (!idle.empty()) {
-    lines.push_back(absl::StrCat(NodeRanges(idle), idle.size() == 1 ? " polls" : " poll",
+    lines.push_back(absl::StrCat(label_, NodeRanges(idle), idle.size() == 1 ? " polls" : " poll",
                                  " in vain, for messages or for room to send, and ",
                                  idle.size() == 1 ? "is" : "are",
                                  " in no control-network operation"));

@@ -23,6 +23,7 @@ struct ControlAgentOptions {
   // The vcm5_control_bells(pages.size()) bells from first_bell on, a multiple of 64.
   Doorbell doorbell;
   uint32_t first_bell = 0;
+  std::string label;  // before each line of Waiting(): "partition 1: "
 };
 
 std::unique_ptr<Agent> MakeControlAgent(ControlAgentOptions options);

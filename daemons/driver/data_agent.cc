@@ -9,11 +9,13 @@
 #include "absl/strings/str_cat.h"
 #include "daemons/driver/data_reports.h"
 #include "daemons/driver/node_memory.h"
+#include "daemons/driver/node_ranges.h"
 #include "daemons/driver/node_wake.h"
 #include "netif/ni/data_port.h"
 #include "runtime/base/check.h"
 #include "runtime/base/prng.h"
 #include "switches/data/region.h"
+#include "switches/topology/health.h"
 #include "switches/topology/route_table.h"
 
 namespace vcm5 {
@@ -52,7 +54,7 @@ class DataAgent final : public Agent, private LinkReceiver {
     if (std::exchange(leaf.touched, true)) return;
     touched_.push_back(static_cast<uint32_t>(&leaf - leaves_.data()));
   }
-  std::vector<const RouteTable*> MakeRoutes(const DataAgentOptions& options);
+  std::vector<const RouteTable*> MakeRoutes();
   unsigned InjectFrom(Leaf& leaf, bool* more);
   void RefreshCredit(Leaf& leaf) {
     if (const uint32_t freed = leaf.port.RefreshCredit(); freed != 0) {
@@ -73,6 +75,7 @@ class DataAgent final : public Agent, private LinkReceiver {
   const uint32_t part_;
   const uint32_t words_max_;
   const FatTree tree_;
+  const std::vector<Partition> partitions_;
   std::vector<RouteTable> routes_;  // by partition; the last is that of leaves in none
   Region region_;
   Doorbell doorbell_;
@@ -106,6 +109,7 @@ RegionOptions MakeRegionOptions(const DataAgentOptions& options) {
   region.words_max = options.spec.words_max;
   region.leaf_credit = options.spec.data_fifo_depth;
   region.seed = DeriveSeed(options.spec.seed, static_cast<uint64_t>(options.half));
+  region.closed = ClosedPorts(options.spec, options.half);
   return region;
 }
 
@@ -114,13 +118,14 @@ DataAgent::DataAgent(DataAgentOptions options)
       part_(options.part),
       words_max_(options.spec.words_max),
       tree_(options.spec.leaves(), options.spec.parents_per_level),
+      partitions_(std::move(options.partitions)),
       region_(tree_, MakeRegionOptions(options)),
       doorbell_(options.doorbell),
       first_bell_(options.first_bell),
       links_(std::move(options.links)) {
   const NiGeometry geometry = GeometryOf(options.spec);
   const vcm5_ni_offsets offsets = geometry.Offsets();
-  const std::vector<const RouteTable*> routes_of = MakeRoutes(options);
+  const std::vector<const RouteTable*> routes_of = MakeRoutes();
   leaf_slot_.assign(region_.last_leaf() - region_.first_leaf(), kUnattached);
   for (uint32_t leaf = region_.first_leaf(); leaf < region_.last_leaf(); ++leaf) {
     if (leaf >= options.pages.size() || options.pages[leaf] == nullptr) continue;
@@ -158,14 +163,14 @@ DataAgent::DataAgent(DataAgentOptions options)
 }
 
 // Fills routes_; returns which of them each leaf has.
-std::vector<const RouteTable*> DataAgent::MakeRoutes(const DataAgentOptions& options) {
-  const uint32_t leaves = options.spec.leaves();
-  routes_.reserve(options.partitions.size() + 1);
-  for (const Partition& partition : options.partitions) routes_.emplace_back(leaves, partition);
+std::vector<const RouteTable*> DataAgent::MakeRoutes() {
+  const uint32_t leaves = tree_.leaves();
+  routes_.reserve(partitions_.size() + 1);
+  for (const Partition& partition : partitions_) routes_.emplace_back(leaves, partition);
   routes_.emplace_back(leaves, Partition{});
   std::vector<const RouteTable*> of(leaves, &routes_.back());
-  for (size_t i = 0; i < options.partitions.size(); ++i) {
-    for (const uint32_t leaf : options.partitions[i]) of[leaf] = &routes_[i];
+  for (size_t i = 0; i < partitions_.size(); ++i) {
+    for (const uint32_t leaf : partitions_[i]) of[leaf] = &routes_[i];
   }
   return of;
 }
@@ -342,8 +347,9 @@ std::vector<FabricStat> DataAgent::Stats() const {
 std::vector<std::string> DataAgent::Waiting() const {
   std::vector<std::string> lines;
   for (const Leaf& leaf : leaves_) {
+    const std::string node = NodeName(partitions_, leaf.port.self());
     if (leaf.port.failed()) {
-      lines.push_back(absl::StrCat("node ", leaf.port.self(), "'s port to the ", HalfName(half_),
+      lines.push_back(absl::StrCat(node, "'s port to the ", HalfName(half_),
                                    " data network is closed"));
       continue;
     }
@@ -351,12 +357,12 @@ std::vector<std::string> DataAgent::Waiting() const {
     const uint32_t out =
         vcm5_load_acquire(&leaf.page->node_data.out_tail[half_]) - leaf.port.taken();
     if (in != 0) {
-      lines.push_back(absl::StrCat("node ", leaf.port.self(), " has ", in,
+      lines.push_back(absl::StrCat(node, " has ", in,
                                    " messages to receive on the ", HalfName(half_),
                                    " data network"));
     }
     if (out != 0) {
-      lines.push_back(absl::StrCat("node ", leaf.port.self(), " has ", out,
+      lines.push_back(absl::StrCat(node, " has ", out,
                                    " messages that the ", HalfName(half_),
                                    " data network has not taken"));
     }

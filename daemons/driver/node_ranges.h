@@ -1,14 +1,30 @@
-// "node 3", "nodes 0-29, 31": sets of nodes in reports.
+// "node 3", "node 1:3", "nodes 0-29, 31", "leaf 40": nodes and sets of nodes in reports.
 #ifndef VCM5_DAEMONS_DRIVER_NODE_RANGES_H_
 #define VCM5_DAEMONS_DRIVER_NODE_RANGES_H_
 
+#include <algorithm>
 #include <cstdint>
+#include <span>
 #include <string>
 #include <vector>
 
 #include "absl/strings/str_cat.h"
+#include "switches/topology/partition.h"
 
 namespace vcm5 {
+
+// What users call a physical address: "node 3", by its relative address; "node 1:3" if there are
+// several partitions; "leaf 40" if it is in none.
+inline std::string NodeName(std::span<const Partition> partitions, uint32_t physical) {
+  for (size_t i = 0; i < partitions.size(); ++i) {
+    const Partition& members = partitions[i];
+    const auto at = std::lower_bound(members.begin(), members.end(), physical);
+    if (at == members.end() || *at != physical) continue;
+    const auto self = at - members.begin();
+    return partitions.size() == 1 ? absl::StrCat("node ", self) : absl::StrCat("node ", i, ":", self);
+  }
+  return absl::StrCat("leaf ", physical);
+}
 
 // `nodes` ascends.
 inline std::string NodeRanges(const std::vector<uint32_t>& nodes) {

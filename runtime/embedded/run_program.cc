@@ -17,6 +17,7 @@
 #include "runtime/embedded/node_stdio.h"
 #include "runtime/embedded/program_image.h"
 #include "runtime/engines/embedded.h"
+#include "switches/topology/health.h"
 
 namespace vcm5 {
 namespace {
@@ -82,7 +83,7 @@ class Run {
   using Clock = std::chrono::steady_clock;
 
   explicit Run(const EmbeddedRunOptions& options)
-      : options_(options), stdio_(options.spec.nodes, options.label) {}
+      : options_(options), stdio_(static_cast<uint32_t>(UsableNodes(options.spec).size()), options.label) {}
 
   int Go(const ProgramImage& image);
 
@@ -125,7 +126,7 @@ class Run {
 };
 
 absl::Status Run::LoadAll(const ProgramImage& image) {
-  nodes_.resize(options_.spec.nodes);
+  nodes_.resize(machine_->nodes());
   for (Node& node : nodes_) {
     absl::StatusOr<ProgramImage::Copy> copy = image.Load();
     if (!copy.ok()) return copy.status();
@@ -193,7 +194,7 @@ int Run::Go(const ProgramImage& image) {
                                       node.arguments.data(), environ);
     EndNode(status, true);
   });
-  for (uint32_t node = 0; node < options_.spec.nodes; ++node) stdio_.Finish(node);
+  for (uint32_t node = 0; node < machine_->nodes(); ++node) stdio_.Finish(node);
   if (stop_signal != 0) return 128 + static_cast<int>(stop_signal);
   if (alarms != 0) {
     std::fprintf(stderr, "vcm5: the program did not end within %g s; who waits for whom:\n",

@@ -8,7 +8,6 @@
 #include <atomic>
 #include <deque>
 #include <mutex>
-#include <numeric>
 #include <optional>
 #include <thread>
 #include <utility>
@@ -18,11 +17,13 @@
 #include "daemons/driver/data_agent.h"
 #include "daemons/driver/doorbell.h"
 #include "daemons/driver/node_memory.h"
+#include "daemons/driver/node_ranges.h"
 #include "daemons/driver/node_wake.h"
 #include "netif/port/network_positions.h"
 #include "runtime/base/check.h"
 #include "runtime/base/prng.h"
 #include "runtime/engines/fiber.h"
+#include "switches/topology/health.h"
 
 namespace vcm5 {
 namespace {
@@ -52,6 +53,7 @@ struct alignas(64) EmbeddedNode {
   Worker* worker = nullptr;
   uint32_t physical = 0;
   uint32_t partition = 0;
+  uint32_t number = 0;  // among the nodes of all partitions
   vcm5_port port;
   NetworkPositions seen;  // with several threads: at the last miss
 };
@@ -142,15 +144,13 @@ Embedded::Machine::Machine(EmbeddedOptions options)
       nodes_(options_.spec.nodes),
       outcomes_(std::max<size_t>(options_.partitions.size(), 1)) {
   const MachineSpec& spec = options_.spec;
-  if (options_.partitions.empty()) {
-    Partition& all = options_.partitions.emplace_back(spec.nodes);
-    std::iota(all.begin(), all.end(), 0u);
-  }
+  if (options_.partitions.empty()) options_.partitions.push_back(UsableNodes(spec));
   const absl::Status sound = CheckPartitions(options_.partitions, spec.nodes);
   VCM5_CHECK_MSG(sound.ok(), std::string(sound.message()).c_str());
   const Doorbell halves[VCM5_HALVES] = {MakeDoorbell(spec.nodes), MakeDoorbell(spec.nodes)};
   std::vector<vcm5_ni_page*> pages(spec.nodes);
   std::vector<ControlAgentOptions> controls;
+  uint32_t number = 0;
   for (uint32_t index = 0; index < options_.partitions.size(); ++index) {
     const Partition& partition = options_.partitions[index];
     ControlAgentOptions& control = controls.emplace_back();
@@ -161,6 +161,7 @@ Embedded::Machine::Machine(EmbeddedOptions options)
       const uint32_t physical = partition[self];
       nodes_[physical].physical = physical;
       nodes_[physical].partition = index;
+      nodes_[physical].number = number++;
       pages[physical] = page(physical);
       control.pages.push_back(page(physical));
       AttachNode(physical, self, halves, control.doorbell);
@@ -317,9 +318,9 @@ unsigned Embedded::Machine::RunNodes(Worker& worker, bool all) {
     ++worker.ran;
     if (__builtin_expect(options_.random_schedule, 0) && worker.prng.Chance(1, 4)) continue;
     current_node = node;
-    if (hooked) options_.on_switch(node->physical, true);
+    if (hooked) options_.on_switch(node->number, true);
     node->fiber->Resume();
-    if (hooked) options_.on_switch(node->physical, false);
+    if (hooked) options_.on_switch(node->number, false);
     // Turns may have gone from node to node meanwhile: the last one came back.
     if (__builtin_expect(current_node->fiber->finished(), 0)) ++finished;
     if (__builtin_expect(StopWanted(worker), 0)) break;
@@ -342,17 +343,16 @@ unsigned Embedded::Machine::RunAgents(Worker& worker) {
   return work;
 }
 
-// An error belongs to the partition of the node that it names, as its program knows it.
+// An error belongs to the partition of the node that it names.
 void Embedded::Machine::Collect(Agent& agent) {
-  const auto status = [](uint32_t node, const FabricError& error) {
-    return absl::FailedPreconditionError(absl::StrCat("node ", node, ": ", error.message));
-  };
   for (const FabricError& error : agent.TakeErrors()) {
+    const absl::Status status = absl::FailedPreconditionError(
+        absl::StrCat(NodeName(options_.partitions, error.leaf), ": ", error.message));
     const EmbeddedNode* node = error.leaf < nodes_.size() ? &nodes_[error.leaf] : nullptr;
     if (node != nullptr && node->worker != nullptr) {
-      Stop(node->partition, status(node->port.self, error));
+      Stop(node->partition, status);
     } else {
-      StopAll(status(error.leaf, error));
+      StopAll(status);
     }
   }
 }
@@ -460,6 +460,12 @@ std::vector<std::string> Embedded::Waiting() const {
     for (std::string& line : agent->Waiting()) lines.push_back(std::move(line));
   }
   return lines;
+}
+
+uint32_t Embedded::nodes() const {
+  size_t nodes = 0;
+  for (const Partition& partition : machine_->options_.partitions) nodes += partition.size();
+  return static_cast<uint32_t>(nodes);
 }
 
 vcm5_ni_page* Embedded::page(uint32_t node) { return machine_->page(node); }

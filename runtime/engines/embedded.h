@@ -24,26 +24,30 @@ namespace vcm5 {
 
 struct EmbeddedOptions {
   MachineSpec spec;
-  // Subtrees that run programs of their own (CheckPartitions); empty: one of all nodes. Nodes in no
-  // partition stay idle.
+  // Subtrees that run programs of their own (CheckPartitions); empty: one of all usable nodes. Nodes
+  // in no partition stay idle.
   std::vector<Partition> partitions;
   uint64_t seed = 1;             // of the schedule; the machine's own seed is spec.seed
   bool random_schedule = false;
   unsigned threads = 1;          // nodes and networks are dealt out over so many threads
   size_t stack_bytes = 1 << 20;  // of each node; only what is used is touched
-  // Called around a node's turns, on its thread, if set: `entering` or leaving the node of this
-  // physical address.
-  std::function<void(uint32_t physical, bool entering)> on_switch;
+  // Called around a node's turns, on its thread, if set: `entering` or leaving it. Nodes of all
+  // partitions are numbered on, in order.
+  std::function<void(uint32_t node, bool entering)> on_switch;
   // Asked now and then; true ends the run with status kDeadlineExceeded.
   std::function<bool()> should_stop;
 };
 
 class Embedded {
  public:
+  // A node is left: the description of the machine is checked.
   explicit Embedded(EmbeddedOptions options);
   ~Embedded();
   Embedded(const Embedded&) = delete;
   Embedded& operator=(const Embedded&) = delete;
+
+  // Nodes of all partitions; without any given, those of the machine that are not mapped out (NI8).
+  uint32_t nodes() const;
 
   using NodeMain = std::function<void(vcm5_port&)>;
 

@@ -60,7 +60,6 @@ Job::Job(const RunOptions& options)
   uint32_t node = 0;
   for (const ProgramRun& program : options_.programs) {
     Party& party = parties_.emplace_back(io_);
-    party.index = static_cast<uint32_t>(parties_.size()) - 1;
     party.first_node = node;
     node += static_cast<uint32_t>(program.partition.size());
     party.last_node = node;
@@ -225,7 +224,7 @@ void Job::OnNodeEnded(uint32_t node, int status) {
   Party& party = parties_[place.partition];
   if (party.ending) return;
   const std::string line =
-      absl::StrCat(NameOf(party, place.self), " ", DescribeEnd(status), Outcome());
+      absl::StrCat(fabric_->NameOf(place.physical), " ", DescribeEnd(status), Outcome());
   if (WIFSIGNALED(status)) {
     if (!party.fault_line.empty()) {
       EndWithFault(party);
@@ -242,18 +241,11 @@ void Job::OnNodeEnded(uint32_t node, int status) {
         [this, &party, status, line] { EndParty(party, ShellStatus(status), line); });
 }
 
-Job::Party* Job::PartyOf(uint32_t physical, uint32_t* self) {
+Job::Party* Job::PartyOf(uint32_t physical) {
   for (const JobFabric::Place& place : fabric_->places()) {
-    if (place.physical != physical) continue;
-    *self = place.self;
-    return &parties_[place.partition];
+    if (place.physical == physical) return &parties_[place.partition];
   }
   return nullptr;
-}
-
-std::string Job::NameOf(const Party& party, uint32_t self) const {
-  return parties_.size() == 1 ? absl::StrCat("node ", self)
-                              : absl::StrCat("node ", party.index, ":", self);
 }
 
 const char* Job::Outcome() const {
@@ -273,14 +265,14 @@ void Job::OnDaemonEnded(DaemonHandle& daemon, int status) {
 // A daemon that dies takes its links with it, and its peers may complain before its end is known:
 // wait a moment for that, the better reason.
 void Job::OnFault(DaemonHandle&, const config::Fault& fault) {
-  uint32_t self = 0;
-  Party* party = PartyOf(fault.leaf(), &self);
+  Party* party = PartyOf(fault.leaf());
+  const std::string line = absl::StrCat(fabric_->NameOf(fault.leaf()), ": ", fault.message());
   if (party == nullptr) {
-    End(kExitFailure, absl::StrCat("leaf ", fault.leaf(), ": ", fault.message()));
+    End(kExitFailure, line);
     return;
   }
   if (!party->fault_line.empty()) return;
-  party->fault_line = absl::StrCat(NameOf(*party, self), ": ", fault.message());
+  party->fault_line = line;
   After(party->fault_timer, kFaultTime, [this, party] { EndWithFault(*party); });
 }
 
@@ -406,11 +398,7 @@ void Job::OnFinished(DaemonHandle&, const config::Finished& finished) {
   if (phase_ != Phase::kFinishing) return;
   if (finished.faults_size() > 0) {
     const config::Fault& fault = finished.faults(0);
-    uint32_t self = 0;
-    const Party* party = PartyOf(fault.leaf(), &self);
-    End(kExitFailure, absl::StrCat(party == nullptr ? absl::StrCat("leaf ", fault.leaf())
-                                                    : NameOf(*party, self),
-                                   ": ", fault.message()));
+    End(kExitFailure, absl::StrCat(fabric_->NameOf(fault.leaf()), ": ", fault.message()));
   }
   for (const config::Stat& stat : finished.stats()) {
     stats_.push_back({.name = stat.name(), .value = stat.value(), .is_link = stat.is_link()});

@@ -50,7 +50,6 @@ class Job : public DaemonObserver {
   // The program of one partition.
   struct Party {
     explicit Party(boost::asio::io_context& io) : fault_timer(io), grace_timer(io) {}
-    uint32_t index = 0;
     uint32_t first_node = 0;  // of those that NodeGroup numbers
     uint32_t last_node = 0;   // one past
     bool ending = false;
@@ -82,8 +81,7 @@ class Job : public DaemonObserver {
   void End(int status, const std::string& line);
   void EndParty(Party& party, int status, const std::string& line);
   void StopNodes(Party& party);
-  Party* PartyOf(uint32_t physical, uint32_t* self);
-  std::string NameOf(const Party& party, uint32_t self) const;
+  Party* PartyOf(uint32_t physical);
   const char* Outcome() const;  // the end of a line that says why one ended
   void Report();
   void AskDaemons(const config::ToDaemon& message);

@@ -12,6 +12,7 @@
 #include "daemons/config/control_spec.h"
 #include "daemons/driver/data_agent.h"
 #include "daemons/driver/node_memory.h"
+#include "daemons/driver/node_ranges.h"
 
 namespace vcm5 {
 namespace {
@@ -207,6 +208,10 @@ NodeEnvironment JobFabric::EnvironmentOf(uint32_t node) const {
           .control_doorbell = 5,
           .control_bells = daemons_.back().bells.bells(),
           .interrupt_line = 6};
+}
+
+std::string JobFabric::NameOf(uint32_t physical) const {
+  return NodeName(partitions_, physical);
 }
 
 void JobFabric::CloseDescriptors() {

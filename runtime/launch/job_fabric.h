@@ -5,6 +5,7 @@
 
 #include <cstdint>
 #include <memory>
+#include <string>
 #include <vector>
 
 #include "absl/status/status.h"
@@ -48,6 +49,10 @@ class JobFabric {
 
   // Closes everything that has been handed out. Wake() still works.
   void CloseDescriptors();
+
+  // What users call a physical address: "node 3" by its relative address, if it is a node of the
+  // job, or "leaf 7".
+  std::string NameOf(uint32_t physical) const;
 
   // Makes a daemon look at its control socket.
   void Wake(uint32_t daemon);

@@ -39,6 +39,7 @@ Region::Region(const FatTree& tree, const RegionOptions& options)
   VCM5_CHECK_MSG(!chip_ids_.empty() && first_leaf_ < last_leaf_, "a part without leaves");
 
   RouterChip::Options chip_options;
+  VCM5_CHECK(options.closed.empty() || options.closed.size() == tree.chips());
   chip_options.depth = options.depth;
   chip_options.slot_units = slot_units_;
   const size_t units = RouterChip::StorageUnits(chip_options);
@@ -64,6 +65,7 @@ Region::Region(const FatTree& tree, const RegionOptions& options)
       }
     }
     chip_options.parents = static_cast<uint8_t>(tree.parents(tree.place(chip_ids_[i]).level));
+    chip_options.closed = options.closed.empty() ? uint8_t{0} : options.closed[chip_ids_[i]];
     chip_options.seed = DeriveSeed(options.seed, chip_ids_[i]);
     chips_.emplace_back(chip_options, &storage_[i * units]);
   }

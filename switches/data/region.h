@@ -30,6 +30,9 @@ struct RegionOptions {
   uint32_t words_max = 5;
   uint32_t leaf_credit = 16; // messages that an NI takes before it gives credit back
   uint64_t seed = 1;
+  // By ChipId: parent ports (bits 4 to 7) that chips must not use, so that nothing comes near what is
+  // broken (switches/topology/health.h). Empty: none.
+  std::vector<uint8_t> closed;
 };
 
 struct Departure {

@@ -7,13 +7,17 @@ RouterChip::RouterChip(const Options& options, PacketUnit* storage)
       depth_(options.depth),
       slot_units_(options.slot_units),
       linked_(static_cast<uint8_t>((options.children_mask & 0xfu) |
-                                   (((1u << options.parents) - 1) << kChildren))),
+                                   ((((1u << options.parents) - 1) << kChildren) &
+                                    ~unsigned{options.closed}))),
       up_routing_(options.seed) {
   VCM5_CHECK(options.depth > 0 && (options.depth & (options.depth - 1)) == 0);
   VCM5_CHECK(options.slot_units >= 1 && options.slot_units <= kPacketUnitsMax);
   VCM5_CHECK(options.parents <= kParentsMax);
+  VCM5_CHECK((options.closed & 0xfu) == 0);
   for (unsigned port = 0; port < kChipPorts; ++port) {
     if ((linked_ & (1u << port)) != 0) SetCredit(port, options.depth);
+    // Credit that is never spent: a peer that gives more for this link cannot be trusted.
+    if ((options.closed & (1u << port)) != 0) credit_[port] = options.depth;
   }
 }
 
@@ -48,7 +52,8 @@ void RouterChip::CheckInvariants() const {
   for (unsigned port = 0; port < kChipPorts; ++port) {
     VCM5_CHECK(Waiting(port) <= depth_);
     VCM5_CHECK(((occupied_ >> port) & 1) == (Waiting(port) != 0 ? 1 : 0));
-    VCM5_CHECK(((open_ >> port) & 1) == (credit_[port] != 0 ? 1 : 0));
+    const bool linked = ((linked_ >> port) & 1) != 0;
+    VCM5_CHECK(((open_ >> port) & 1) == (linked && credit_[port] != 0 ? 1 : 0));
     in += in_head_[port];
     out += out_[port];
   }

@@ -48,6 +48,7 @@ class RouterChip {
   struct Options {
     uint8_t children_mask = 0;  // bit c: child port c has a link
     uint8_t parents = 0;        // parent ports 0 .. parents - 1 have links
+    uint8_t closed = 0;         // parent ports (bits 4 to 7) that no packet may leave by (DN8)
     uint32_t depth = 16;        // packets of each input buffer; a power of two
     uint32_t slot_units = 1;    // PacketUnits of the machine's longest message
     uint64_t seed = 1;
@@ -139,7 +140,7 @@ class RouterChip {
   uint32_t slot_units_;
   uint8_t occupied_ = 0;   // inputs with a packet
   uint8_t open_ = 0;       // outputs with credit
-  uint8_t linked_ = 0;     // outputs that have a link
+  uint8_t linked_ = 0;     // outputs that have a link and are not closed
   uint8_t first_ = 0;      // input looked at first
   RouterChipFault fault_ = RouterChipFault::kNone;
   uint8_t fault_port_ = 0;

@@ -1,7 +1,8 @@
 #include "switches/topology/partition.h"
 
 #include <algorithm>
-#include <numeric>
+#include <cstddef>
+#include <functional>
 
 #include "absl/strings/str_cat.h"
 #include "runtime/base/check.h"
@@ -44,20 +45,32 @@ absl::Status CheckPartitions(std::span<const Partition> partitions, uint32_t nod
   return absl::OkStatus();
 }
 
-std::vector<Partition> PlacePartitions(std::span<const uint32_t> sizes) {
+std::optional<std::vector<Partition>> PlacePartitions(std::span<const uint32_t> sizes,
+                                                      std::span<const uint32_t> nodes) {
   std::vector<Partition> placed;
   std::vector<Subtree> taken;
-  for (const uint32_t nodes : sizes) {
-    VCM5_CHECK(nodes > 0);
-    Subtree at{0, uint32_t{1} << (2 * FatTree::CommonLevel(0, nodes - 1))};
-    // Two subtrees lie apart or one in the other, so steps of the own size meet every free place.
-    const auto overlaps = [&at](const Subtree& other) {
-      return at.first < other.first + other.size && other.first < at.first + at.size;
-    };
-    while (std::any_of(taken.begin(), taken.end(), overlaps)) at.first += at.size;
+  const auto place = [&](uint32_t count, const Subtree& at) {
+    for (const Subtree& other : taken) {
+      if (at.first < other.first + other.size && other.first < at.first + at.size) return false;
+    }
+    const auto first = std::lower_bound(nodes.begin(), nodes.end(), at.first);
+    const auto last = std::lower_bound(first, nodes.end(), at.first + at.size);
+    if (last - first < static_cast<ptrdiff_t>(count)) return false;
+    placed.emplace_back(first, first + count);
     taken.push_back(at);
-    Partition& partition = placed.emplace_back(nodes);
-    std::iota(partition.begin(), partition.end(), at.first);
+    return true;
+  };
+  for (const uint32_t count : sizes) {
+    VCM5_CHECK(count > 0);
+    if (count > nodes.size()) return std::nullopt;
+    const uint32_t last = nodes.back();
+    bool done = false;
+    for (unsigned level = FatTree::CommonLevel(0, count - 1);
+         !done && level <= FatTree::CommonLevel(0, last); ++level) {
+      Subtree at{0, uint32_t{1} << (2 * level)};
+      for (; !done && at.first <= last; at.first += at.size) done = place(count, at);
+    }
+    if (!done) return std::nullopt;
   }
   return placed;
 }

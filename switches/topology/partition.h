@@ -5,6 +5,7 @@
 #define VCM5_SWITCHES_TOPOLOGY_PARTITION_H_
 
 #include <cstdint>
+#include <optional>
 #include <span>
 #include <vector>
 
@@ -26,9 +27,12 @@ Subtree SubtreeOf(const Partition& partition);
 // and in subtrees that have no leaf in common. Says which are not.
 absl::Status CheckPartitions(std::span<const Partition> partitions, uint32_t nodes);
 
-// Partitions of the given sizes (each > 0), each at the first free subtree that is large enough, in
-// the order given. They need a machine of PlacedNodes() nodes.
-std::vector<Partition> PlacePartitions(std::span<const uint32_t> sizes);
+// Partitions of the given sizes (each > 0) among the nodes of these addresses (ascending): each takes
+// the first nodes of the first free subtree that has enough, of the smallest size that there is, in
+// the order given. Nothing if they do not fit.
+std::optional<std::vector<Partition>> PlacePartitions(std::span<const uint32_t> sizes,
+                                                      std::span<const uint32_t> nodes);
+// The nodes of the smallest machine that has them all.
 uint32_t PlacedNodes(std::span<const Partition> partitions);
 
 }  // namespace vcm5

@@ -99,7 +99,7 @@ TEST(Partitions, AWrongCommandLineIsOneLine) {
       {{"-n", "4", "@probe", "wait", ":", "-n", "0", "@probe"}, "-n is `0`"},
       {{"-n", "4", "@probe", "wait", ":", "-n", "4"}, "no program"},
       {{"-n", "4", "@probe", ":", "-n", "4", "/no/such/program"}, "/no/such/program"},
-      {{"-n", "16384", "@probe", ":", "-n", "1", "@probe"}, "the largest has 16384"},
+      {{"-n", "16384", "@probe", ":", "-n", "1", "@probe"}, "the largest machine has 16384"},
       {{"--engine", "embedded", "-n", "4", "@probe", ":", "-n", "1", "@probe"}, "need --engine daemons"},
   };
   for (const auto& [arguments, line] : wrongs) {

@@ -42,6 +42,7 @@ RegionWorld::RegionWorld(const WorldShape& shape)
     options.words_max = shape.words_max;
     options.leaf_credit = shape.leaf_credit;
     options.seed = shape.seed;
+    options.closed = shape.closed;
     regions_.push_back(std::make_unique<Region>(tree_, options));
     const Region& region = *regions_.back();
     for (uint32_t i = 0; i < region.chips(); ++i) chips_[region.chip_id(i)] = &region.chip(i);

@@ -29,6 +29,7 @@ struct WorldShape {
   uint32_t words_max = 5;
   uint32_t leaf_credit = 8;
   uint64_t seed = 1;
+  std::vector<uint8_t> closed;  // parent ports by ChipId (RegionOptions)
 
   static WorldShape Random(Prng& prng);
   std::string Describe() const;
@@ -42,6 +43,7 @@ class RegionWorld {
   uint32_t parts() const { return static_cast<uint32_t>(regions_.size()); }
   uint32_t wires() const { return static_cast<uint32_t>(lanes_.size()); }  // directed
   Region& region(uint32_t part) { return *regions_[part]; }
+  const RouterChip& chip(ChipId chip) const { return *chips_[chip]; }
 
   // ---- what can happen ----
 

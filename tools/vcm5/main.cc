@@ -15,7 +15,7 @@ namespace {
 constexpr char kHelp[] = R"(vcm5: a virtual Connection Machine CM-5.
 
   vcm5 run [OPTIONS] PROGRAM [ARGS]   bring up a machine, run an SPMD program on it
-  vcm5 machine [OPTIONS]              print or check machine descriptions
+  vcm5 machine [OPTIONS]              print, check or explain machine descriptions
   vcm5 bench [OPTIONS]                measure the networks
   vcm5 help [COMMAND]                 this text, or that of a command
   vcm5 --version

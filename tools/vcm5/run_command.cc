@@ -18,6 +18,7 @@
 #include "runtime/launch/run_options.h"
 #include "runtime/launch/stats_report.h"
 #include "switches/topology/fat_tree.h"
+#include "switches/topology/health.h"
 #include "tools/vcm5/command_line.h"
 #include "tools/vcm5/commands.h"
 #ifdef VCM5_HAVE_EMBEDDED
@@ -103,7 +104,15 @@ absl::StatusOr<std::vector<ProgramWords>> SplitPrograms(const Words& words) {
   return programs;
 }
 
-// The machine, and the partition of each program.
+// "64 nodes", "60 usable nodes (4 of its 64 are mapped out)".
+std::string MachineNodes(const MachineSpec& machine) {
+  const size_t usable = UsableNodes(machine).size();
+  if (usable == machine.nodes) return absl::StrCat(usable, " nodes");
+  return absl::StrCat(usable, " usable nodes (", machine.nodes - usable, " of its ", machine.nodes,
+                      machine.nodes - usable == 1 ? " is" : " are", " mapped out)");
+}
+
+// The machine, and the partition of each program. Without a description it is as large as needed.
 absl::Status TakeMachine(const Words& words, const std::vector<ProgramWords>& programs,
                          RunOptions* options) {
   const bool given = !words.machine.empty();
@@ -112,31 +121,33 @@ absl::Status TakeMachine(const Words& words, const std::vector<ProgramWords>& pr
     if (!spec.ok()) return spec.status();
     options->machine = *spec;
   }
+  const auto usable = static_cast<uint32_t>(UsableNodes(options->machine).size());
   std::vector<uint32_t> sizes;
   for (const ProgramWords& program : programs) {
-    sizes.push_back(options->machine.nodes);
+    sizes.push_back(usable);
     if (!program.nodes.has_value()) continue;
     absl::StatusOr<uint64_t> nodes = ParseNumber("-n", *program.nodes, 1, kNodesMax);
     if (!nodes.ok()) return nodes.status();
     sizes.back() = static_cast<uint32_t>(*nodes);
   }
-  const std::vector<Partition> partitions = PlacePartitions(sizes);
-  for (const Partition& partition : partitions) options->programs.emplace_back().partition = partition;
-  const uint32_t placed = PlacedNodes(partitions);
-  if (given && placed > options->machine.nodes) {
+  MachineSpec largest;
+  largest.nodes = kNodesMax;
+  const std::optional<std::vector<Partition>> partitions =
+      PlacePartitions(sizes, UsableNodes(given ? options->machine : largest));
+  if (!partitions.has_value()) {
+    const std::string machine =
+        given ? absl::StrCat("the machine of ", words.machine, " has ", MachineNodes(options->machine))
+              : absl::StrCat("the largest machine has ", kNodesMax, " nodes");
     return absl::InvalidArgumentError(
         sizes.size() == 1
-            ? absl::StrCat("-n is ", sizes[0], ", but the machine of ", words.machine, " has ",
-                           options->machine.nodes, " nodes")
-            : absl::StrCat("these partitions need subtrees up to node ", placed - 1,
-                           ", but the machine of ", words.machine, " has ", options->machine.nodes,
-                           " nodes"));
+            ? absl::StrCat("-n is ", sizes[0], ", but ", machine)
+            : absl::StrCat("no room for these ", sizes.size(),
+                           " partitions in subtrees of their own: ", machine));
   }
-  if (!given) options->machine.nodes = placed;
-  if (placed > kNodesMax) {
-    return absl::InvalidArgumentError(absl::StrCat("these partitions need a machine of ", placed,
-                                                   " nodes; the largest has ", kNodesMax));
+  for (const Partition& partition : *partitions) {
+    options->programs.emplace_back().partition = partition;
   }
+  if (!given) options->machine.nodes = PlacedNodes(*partitions);
   if (words.seed.has_value()) {
     absl::StatusOr<uint64_t> seed =
         ParseNumber("--seed", *words.seed, 0, std::numeric_limits<uint64_t>::max());
@@ -215,10 +226,10 @@ int RunEmbedded(const RunOptions& options) {
     return Refuse(absl::InvalidArgumentError(
         "the engine `embedded` runs one program; several (`:`) need --engine daemons"));
   }
-  if (options.nodes() != options.machine.nodes) {
+  if (options.nodes() != UsableNodes(options.machine).size()) {
     return Refuse(absl::InvalidArgumentError(
         absl::StrCat("-n is ", options.nodes(), ", but the engine `embedded` always runs on all ",
-                     options.machine.nodes, " nodes of a machine")));
+                     MachineNodes(options.machine), " of a machine")));
   }
   EmbeddedRunOptions embedded;
   embedded.spec = options.machine;
@@ -246,7 +257,7 @@ int RunEmbedded(const RunOptions& options) {
 int RunCommand(int argc, char** argv) {
   CLI::App app("Bring up a virtual CM-5 and run an SPMD program on it, once on each node.");
   Words words;
-  app.add_option("-n,--nodes", words.nodes, "nodes, 1 to 16384 (default: the machine's, or 32)")
+  app.add_option("-n,--nodes", words.nodes, "nodes, 1 to 16384 (default: all usable ones of the machine, or 32)")
       ->type_name("N");
   app.add_option("--engine", words.engine, "daemons: processes (default); embedded: one process")
       ->type_name("ENGINE");

@@ -2,6 +2,7 @@
 #include <gtest/gtest.h>
 
 #include <atomic>
+#include <numeric>
 #include <string>
 #include <vector>
 
@@ -14,7 +15,9 @@ namespace {
 // A machine with a partition for each size.
 EmbeddedOptions MachineOf(const std::vector<uint32_t>& sizes, uint64_t seed, unsigned threads) {
   EmbeddedOptions options;
-  options.partitions = PlacePartitions(sizes);
+  std::vector<uint32_t> nodes(1024);
+  std::iota(nodes.begin(), nodes.end(), 0u);
+  options.partitions = PlacePartitions(sizes, nodes).value();
   options.spec.nodes = PlacedNodes(options.partitions);
   options.spec.data_fifo_depth = 8;
   options.spec.link_depth = 4;
@@ -128,7 +131,7 @@ TEST(Partitions, AnErrorEndsOnlyThePartitionOfItsNode) {
   EXPECT_TRUE(statuses[0].ok()) << statuses[0];
   EXPECT_EQ(wrong, "");
   EXPECT_TRUE(absl::IsFailedPrecondition(statuses[1])) << statuses[1];
-  EXPECT_NE(statuses[1].message().find("node 7: "), std::string::npos) << statuses[1];
+  EXPECT_NE(statuses[1].message().find("node 1:7: "), std::string::npos) << statuses[1];
   EXPECT_NE(statuses[1].message().find("to node 20, which is outside"), std::string::npos) << statuses[1];
 }
 

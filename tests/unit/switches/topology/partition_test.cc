@@ -42,12 +42,34 @@ TEST(Partition, SubtreesMustNotShareChips) {
   EXPECT_EQ(Wrong({Range(16, 17)}, 32), "partition 0 has node 32, but the machine's are 0 to 31");
 }
 
+// On a machine with nodes to spare.
+std::vector<Partition> Placed(const std::vector<uint32_t>& sizes) {
+  return PlacePartitions(sizes, Range(0, 1024)).value();
+}
+
+TEST(Partition, ArePlacedAmongTheNodesThatThereAre) {
+  Partition nodes = Range(0, 64);
+  nodes.erase(nodes.begin() + 4, nodes.begin() + 8);  // mapped out
+  const std::vector<uint32_t> two = {16, 16};
+  const std::vector<Partition> placed = PlacePartitions(two, nodes).value();
+  EXPECT_EQ(placed[0], Range(16, 16)) << "the first subtree of 16 has 12 nodes";
+  EXPECT_EQ(placed[1], Range(32, 16));
+  const std::vector<uint32_t> all = {60};
+  EXPECT_EQ(PlacePartitions(all, nodes).value()[0], nodes);
+  const std::vector<uint32_t> more = {61};
+  EXPECT_FALSE(PlacePartitions(more, nodes).has_value());
+  const std::vector<uint32_t> spread = {16, 16, 16, 13};
+  EXPECT_FALSE(PlacePartitions(spread, nodes).has_value()) << "12 are left";
+  const std::vector<uint32_t> full = {16, 16, 16, 12};
+  EXPECT_TRUE(PlacePartitions(full, nodes).has_value());
+}
+
 TEST(Partition, AreTightlyPlacedInSubtreesOfTheirOwn) {
   for (uint32_t a = 1; a <= 70; a += 3) {
     for (uint32_t b = 1; b <= 70; b += 2) {
       for (const uint32_t c : {1u, 4u, 5u, 17u}) {
         const std::vector<uint32_t> sizes = {a, b, c};
-        const std::vector<Partition> placed = PlacePartitions(sizes);
+        const std::vector<Partition> placed = Placed(sizes);
         ASSERT_EQ(placed.size(), 3u);
         for (size_t i = 0; i < 3; ++i) ASSERT_EQ(placed[i].size(), sizes[i]);
         ASSERT_TRUE(CheckPartitions(placed, PlacedNodes(placed)).ok()) << a << " " << b << " " << c;
@@ -56,7 +78,7 @@ TEST(Partition, AreTightlyPlacedInSubtreesOfTheirOwn) {
   }
   // A small one fits between large ones; equal ones lie side by side.
   const std::vector<uint32_t> sizes = {4, 16, 3};
-  const std::vector<Partition> placed = PlacePartitions(sizes);
+  const std::vector<Partition> placed = Placed(sizes);
   EXPECT_EQ(placed[1].front(), 16u);
   EXPECT_EQ(placed[2].front(), 4u);
   EXPECT_EQ(PlacedNodes(placed), 32u);
