@@ -1,5 +1,6 @@
 #include "daemons/config/control_spec.h"
 
+#include "daemons/config/fault_spec.h"
 #include "daemons/config/machine_rules.h"
 
 namespace vcm5 {
@@ -15,6 +16,7 @@ void PackSpec(const MachineSpec& spec, config::Spec* message) {
   message->set_combine_depth(spec.combine_depth);
   message->set_broadcast_depth(spec.broadcast_depth);
   message->set_seed(spec.seed);
+  for (std::string& fault : FormatFaults(spec)) message->add_fault(std::move(fault));
 }
 
 absl::StatusOr<MachineSpec> UnpackSpec(const config::Spec& message) {
@@ -31,6 +33,9 @@ absl::StatusOr<MachineSpec> UnpackSpec(const config::Spec& message) {
   spec.broadcast_depth = message.broadcast_depth();
   spec.seed = message.seed();
   if (absl::Status status = CheckMachineSpec(spec); !status.ok()) return status;
+  for (const std::string& fault : message.fault()) {
+    if (absl::Status status = AddFault(fault, &spec); !status.ok()) return status;
+  }
   return spec;
 }
 

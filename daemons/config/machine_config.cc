@@ -13,6 +13,7 @@
 
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_join.h"
+#include "daemons/config/fault_spec.h"
 #include "daemons/config/machine.pb.h"
 #include "daemons/config/machine_rules.h"
 #include "switches/topology/fat_tree.h"
@@ -98,10 +99,18 @@ absl::StatusOr<MachineSpec> ParseMachine(const std::string& name, const std::str
     if (faults.empty()) faults.push_back(absl::StrCat(name, ": is no machine description"));
     return FaultsToStatus(std::move(faults));
   }
-  const MachineSpec spec = ToSpec(machine);
+  MachineSpec spec = ToSpec(machine);
   absl::Status status = FaultsToStatus(MachineFaults(spec, [&](const std::string& field, int index) {
     return LineOf(name, places, field, index);
   }));
+  if (!status.ok()) return status;
+  std::vector<std::string> faults;
+  for (int i = 0; i < machine.fault_size(); ++i) {
+    if (status = AddFault(machine.fault(i), &spec); status.ok()) continue;
+    faults.push_back(
+        absl::StrCat(LineOf(name, places, "fault", i), std::string(status.message())));
+  }
+  status = FaultsToStatus(std::move(faults));
   if (!status.ok()) return status;
   return spec;
 }
@@ -176,7 +185,11 @@ control_network {
 
 # Of every pseudorandom choice, such as the way up the fat trees. `vcm5 run --seed` overrides it.
 seed: )",
-      spec.seed, "\n");
+      spec.seed, R"(
+
+# What is broken on purpose, as often as you like; `vcm5 help faults` says what can be.
+# fault: "data.left: leaf 5 lose once at message 100"
+)");
 }
 
 std::string DescribeMachine(const MachineSpec& spec) {
@@ -201,6 +214,9 @@ std::string DescribeMachine(const MachineSpec& spec) {
                   "control network: a binary tree of ", Count(spec.nodes, "leaf node"), "; ",
                   spec.combine_depth, " words of combines and ", spec.broadcast_depth,
                   " of broadcasts in flight\nseed ", spec.seed, "\n");
+  for (const std::string& fault : FormatFaults(spec)) {
+    absl::StrAppend(&text, "fault: ", fault, "\n");
+  }
   return text;
 }
 

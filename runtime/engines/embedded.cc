@@ -12,7 +12,7 @@
 #include <thread>
 #include <utility>
 
-#include "absl/strings/str_cat.h"
+#include "absl/strings/str_join.h"
 #include "daemons/driver/control_agent.h"
 #include "daemons/driver/data_agent.h"
 #include "daemons/driver/doorbell.h"
@@ -206,6 +206,13 @@ absl::Status Embedded::Machine::Run(const std::function<void(vcm5_port&)>& node_
   }
   run(workers_[0]);
   for (std::thread& thread : threads) thread.join();
+  if (status_.ok()) {
+    std::vector<std::string> lost;
+    for (const auto& agent : agents_) {
+      for (std::string& line : agent->Unbalanced()) lost.push_back(std::move(line));
+    }
+    if (!lost.empty()) status_ = absl::DataLossError(absl::StrJoin(lost, "\n"));
+  }
   return status_;
 }
 
@@ -299,7 +306,7 @@ unsigned Embedded::Machine::RunAgents(Worker& worker) {
 
 void Embedded::Machine::Collect(Agent& agent) {
   for (const FabricError& error : agent.TakeErrors()) {
-    Stop(absl::FailedPreconditionError(absl::StrCat("node ", error.leaf, ": ", error.message)));
+    Stop(absl::FailedPreconditionError(error.Line()));
   }
 }
 

@@ -41,7 +41,8 @@ class Embedded {
   Embedded& operator=(const Embedded&) = delete;
 
   // Runs node_main once for every node of the machine and returns when all have returned, or with
-  // the first error that a network reported ("node 3: destination 99 is outside ..."). May be
+  // the first error that a network reported ("node 3: destination 99 is outside ..."), or with
+  // kDataLoss and a line for each place where messages were lost or made. May be
   // called again: the networks keep their state, as a machine does.
   absl::Status Run(const std::function<void(vcm5_port&)>& node_main);
 

@@ -16,6 +16,7 @@
 #include <boost/asio/io_context.hpp>
 #include <boost/asio/signal_set.hpp>
 #include <boost/asio/steady_timer.hpp>
+#include <chrono>
 #include <cstdint>
 #include <memory>
 #include <string>
@@ -29,6 +30,7 @@
 #include "runtime/launch/output_forwarder.h"
 #include "runtime/launch/run_options.h"
 #include "runtime/launch/spawn.h"
+#include "runtime/launch/wire_balance.h"
 
 namespace vcm5 {
 
@@ -41,6 +43,10 @@ class Job : public DaemonObserver {
 
  private:
   enum class Phase { kRunning, kEnding, kFinishing, kDraining, kDone };
+
+  // For the daemons to answer.
+  static constexpr std::chrono::milliseconds kReportTime{300};
+  static constexpr std::chrono::milliseconds kFinishTime{500};
 
   // Starting.
   absl::Status Start();
@@ -58,12 +64,16 @@ class Job : public DaemonObserver {
   void OnFault(DaemonHandle& daemon, const config::Fault& fault) override;
   void OnWaiting(DaemonHandle& daemon, const config::Waiting& waiting) override;
   void OnFinished(DaemonHandle& daemon, const config::Finished& finished) override;
+  void OnCounts(DaemonHandle& daemon, const config::Counts& counts) override;
   void OnFailed(DaemonHandle& daemon, const std::string& reason) override;
 
   // Ending. Each is harmless when called again.
   void End(int status, const std::string& line);
   void Report();
   void AskDaemons(const config::ToDaemon& message);
+  void AskForTheLast();
+  void Answered();
+  void EndUnbalanced();
   void Finish();
   void Drain();
   void Done();
@@ -102,6 +112,8 @@ class Job : public DaemonObserver {
   unsigned answers_due_ = 0;    // of the daemons, to what they were asked last
   std::vector<std::string> waiting_;
   std::vector<FabricStat> stats_;
+  WireBalance wires_;                    // between data daemons
+  std::vector<std::string> unbalanced_;  // where messages were lost or made
 };
 
 }  // namespace vcm5

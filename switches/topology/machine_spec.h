@@ -6,6 +6,8 @@
 #include <cstdint>
 #include <vector>
 
+#include "switches/topology/link_fault.h"
+
 namespace vcm5 {
 
 inline constexpr uint32_t kNodesMax = 16384;  // the largest CM-5 (section 3)
@@ -28,6 +30,7 @@ struct MachineSpec {
   uint32_t combine_depth = 64;      // words in flight of combine operations; a power of two
   uint32_t broadcast_depth = 256;   // words in flight of user broadcasts; a power of two
   uint64_t seed = 1;                // of the pseudorandom choice among parent links
+  std::vector<LinkFault> link_faults = {};  // what is broken, on purpose: checked against the rest
 
   uint32_t leaves() const { return nodes + control_processors + io_channels; }
 };
