@@ -124,6 +124,7 @@ class RegionFuzz {
       : input_(input),
         tree_(1 + input->Below(80), {1 + input->Below(4), 2}),
         options_(MakeOptions(input, tree_)),
+        faulty_(!options_.link_faults.empty()),
         wires_(static_cast<uint32_t>(CutWires(tree_, options_.parts).size())),
         region_(tree_, options_) {}
 
@@ -167,6 +168,18 @@ class RegionFuzz {
     options.depth = 1u << input->Below(3);
     options.words_max = input->Below(2) == 0 ? kCm5WordsMax : kCm5eWordsMax;
     options.leaf_credit = 1 + input->Below(4);
+    for (uint32_t faults = input->Below(4); faults != 0; --faults) {
+      LinkFault fault;
+      fault.from = input->Below(2) == 0
+                       ? LeafEnd(input->Below(tree.leaves()))
+                       : ChipEnd(input->Below(tree.chips()), input->Below(kChipPorts));
+      if (FarEnd(tree, fault.from).kind == LinkEnd::Kind::kNothing) continue;
+      fault.kind = static_cast<LinkFault::Kind>(input->Below(3));
+      fault.bit = input->Below(8 * (12 + 4 * options.words_max));
+      fault.first = 1 + input->Below(4);
+      fault.every = input->Below(4);
+      options.link_faults.push_back(fault);
+    }
     return options;
   }
   void Inject() {
@@ -181,7 +194,7 @@ class RegionFuzz {
     const unsigned moved = region_.Run();
     for (size_t i = 0; i < region_.departures().size(); ++i) {
       const Departure& departure = region_.departures()[i];
-      VCM5_CHECK(SoundOrMarked(region_.departure_packet(i)));
+      VCM5_CHECK(faulty_ || SoundOrMarked(region_.departure_packet(i)));
       outstanding_[departure.port]++;
     }
     region_.ClearDepartures();
@@ -209,6 +222,7 @@ class RegionFuzz {
   FuzzInput* input_;
   FatTree tree_;
   RegionOptions options_;
+  bool faulty_;  // links flip bits behind the last chip, too
   uint32_t wires_;
   Region region_;
   DataPacket packet_;

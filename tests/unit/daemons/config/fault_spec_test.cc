@@ -3,12 +3,15 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <cstdlib>
 #include <string>
 #include <vector>
 
 #include "daemons/config/control_spec.h"
 #include "daemons/config/machine_config.h"
 #include "netif/shm/ni_page.h"
+#include "runtime/base/prng.h"
+#include "tests/support/seeds.h"
 
 namespace vcm5 {
 namespace {
@@ -120,6 +123,43 @@ TEST(FaultSpec, WhatIsFormattedParsesToTheSame) {
   EXPECT_EQ(again->link_faults, spec.link_faults);
   message.add_fault("nonsense");
   EXPECT_FALSE(UnpackSpec(message).ok());
+}
+
+// Words of the grammar and others, in any order: either a fault that says itself, or one line.
+TEST(FaultSpec, AnyWordsAreAFaultOrOneLine) {
+  const std::vector<std::string> words = {
+      "chip", "leaf", "port", "flip", "bit", "lose", "duplicate", "once", "at", "every", "from",
+      "message", "1/0", "2/3", "1/", "/", "0", "1", "7", "64", "-1", "99999999999999999999", "\n",
+      "data.left:", ":"};
+  const std::vector<std::vector<std::string>> starts = {
+      {"leaf", "1"}, {"leaf", "64", "lose", "every", "2"}, {"chip", "1/0", "port", "4", "flip", "bit"},
+      {"chip", "2/3", "port", "1", "duplicate"}, {}};
+  uint32_t right = 0;
+  ForEachSeed(2000, [&](uint64_t seed) {
+    Prng prng(seed);
+    std::string text = prng.Chance(1, 2) ? "data.left:" : "data.right:";
+    for (const std::string& word : starts[prng.Below(static_cast<uint32_t>(starts.size()))]) {
+      text += " " + word;
+    }
+    for (uint32_t more = prng.Below(7); more != 0; --more) {
+      text += " " + words[prng.Below(static_cast<uint32_t>(words.size()))];
+    }
+    MachineSpec spec = Spec();
+    const absl::Status status = AddFault(text, &spec);
+    if (!status.ok()) {
+      EXPECT_TRUE(spec.link_faults.empty());
+      EXPECT_EQ(std::string(status.message()).find('\n'), std::string::npos);
+      return;
+    }
+    ++right;
+    MachineSpec again = Spec();
+    ASSERT_THAT(FormatFaults(spec), SizeIs(1));
+    EXPECT_TRUE(AddFault(FormatFaults(spec)[0], &again).ok()) << text;
+    EXPECT_EQ(again.link_faults, spec.link_faults) << text;
+  });
+  if (std::getenv("VCM5_TEST_SEED") == nullptr) {
+    EXPECT_GT(right, 20u);
+  }
 }
 
 TEST(FaultSpec, StandsInAMachineDescription) {
