@@ -118,6 +118,16 @@ TEST_P(Fault, AFaultThatNeverStrikesHarmsNobody) {
   EXPECT_EQ(job.err(), "");
 }
 
+// What is still under way when all nodes have ended is not lost.
+TEST_P(Fault, AJobThatLeavesItsMessagesUnreadHasLostNone) {
+  for (int run = 0; run < 3; ++run) {
+    JobProcess job(Run({}, {"@probe", "leave", "2000"}));
+    ASSERT_TRUE(job.Finish());
+    EXPECT_EQ(job.status(), 0);
+    EXPECT_EQ(job.err(), "");
+  }
+}
+
 TEST_P(Fault, StandsInAMachineDescriptionToo) {
   char name[] = "/tmp/vcm5-test-XXXXXX";
   const int fd = mkstemp(name);

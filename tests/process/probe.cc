@@ -234,12 +234,24 @@ int Traffic() {
   return 0;
 }
 
+// Sends what the network takes at once, and ends without receiving anything.
+int Leave() {
+  vcm5::Prng prng(port->self + 1);
+  const unsigned long count = Argument(0, 100);
+  for (unsigned long i = 0; i < count; ++i) {
+    const uint32_t word = 1;
+    vcm5_port_send(port, static_cast<int>(i % 2), prng.Below(port->partition_size), 1, &word, 1);
+  }
+  return 0;
+}
+
 }  // namespace
 
 int main(int argc, char** argv) {
   const std::map<std::string, std::function<int()>> modes = {
       {"abandon", Abandon}, {"barriers", Barriers}, {"busy", Busy},   {"exit", ExitWith},
-      {"flood", Flood},     {"hello", Hello},       {"input", Input}, {"lines", Lines},
+      {"flood", Flood},     {"hello", Hello},       {"input", Input}, {"leave", Leave},
+      {"lines", Lines},
       {"misaddress", Misaddress}, {"orphan", Orphan}, {"ring", Ring}, {"scribble", Scribble},
       {"signal", Signal},   {"stubborn", Stubborn}, {"traffic", Traffic}, {"wait", Wait},
   };
