@@ -133,9 +133,10 @@ TEST(FaultSpec, AnyWordsAreAFaultOrOneLine) {
       "data.left:", ":"};
   const std::vector<std::vector<std::string>> starts = {
       {"leaf", "1"}, {"leaf", "64", "lose", "every", "2"}, {"chip", "1/0", "port", "4", "flip", "bit"},
-      {"chip", "2/3", "port", "1", "duplicate"}, {}};
+      {"chip", "2/3", "port", "1", "duplicate"}, {"leaf", "3", "duplicate", "every"},
+      {"chip", "4/0", "port", "1", "lose", "once", "at", "message"}, {}};
   uint32_t right = 0;
-  ForEachSeed(2000, [&](uint64_t seed) {
+  ForEachSeed(8000, [&](uint64_t seed) {
     Prng prng(seed);
     std::string text = prng.Chance(1, 2) ? "data.left:" : "data.right:";
     for (const std::string& word : starts[prng.Below(static_cast<uint32_t>(starts.size()))]) {
