@@ -1,5 +1,6 @@
 #include "daemons/config/control_spec.h"
 
+#include "daemons/config/fault_spec.h"
 #include "daemons/config/machine_rules.h"
 
 namespace vcm5 {
@@ -24,6 +25,7 @@ void PackSpec(const MachineSpec& spec, config::Spec* message) {
     broken->set_port(part.port);
     broken->set_leaf(part.leaf);
   }
+  for (std::string& fault : FormatFaults(spec)) message->add_fault(std::move(fault));
 }
 
 absl::StatusOr<MachineSpec> UnpackSpec(const config::Spec& message) {
@@ -52,6 +54,9 @@ absl::StatusOr<MachineSpec> UnpackSpec(const config::Spec& message) {
                            .leaf = broken.leaf()});
   }
   if (absl::Status status = CheckMachineSpec(spec); !status.ok()) return status;
+  for (const std::string& fault : message.fault()) {
+    if (absl::Status status = AddFault(fault, &spec); !status.ok()) return status;
+  }
   return spec;
 }
 

@@ -14,6 +14,7 @@
 #include "absl/strings/escaping.h"
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_join.h"
+#include "daemons/config/fault_spec.h"
 #include "daemons/config/machine.pb.h"
 #include "daemons/config/machine_rules.h"
 #include "daemons/config/place_names.h"
@@ -119,7 +120,14 @@ absl::StatusOr<MachineSpec> ParseMachine(const std::string& name, const std::str
   if (!unread.empty()) spec.broken.clear();  // the rules count entries as the text does
   std::vector<std::string> faults = MachineFaults(spec, locate);
   faults.insert(faults.end(), unread.begin(), unread.end());
-  absl::Status status = FaultsToStatus(std::move(faults));
+  absl::Status status = FaultsToStatus(std::exchange(faults, {}));
+  if (!status.ok()) return status;
+  for (int i = 0; i < machine.fault_size(); ++i) {
+    if (status = AddFault(machine.fault(i), &spec); status.ok()) continue;
+    faults.push_back(
+        absl::StrCat(LineOf(name, places, "fault", i), std::string(status.message())));
+  }
+  status = FaultsToStatus(std::move(faults));
   if (!status.ok()) return status;
   return spec;
 }
@@ -200,6 +208,8 @@ seed: )",
 #   broken: "data.left: chip 2/3"                  # a router chip: level 2, number 3 of that level
 #   broken: "data.right: link of chip 1/4 port 5"  # ports 0 to 3 are child links, 4 to 7 parent links
 #   broken: "leaf 7"                               # a node, control processor or I/O channel
+# What is broken on purpose, as often as you like; `vcm5 help faults` says what can be.
+# fault: "data.left: leaf 5 lose once at message 100"
 )");
 }
 
@@ -228,6 +238,9 @@ std::string DescribeMachine(const MachineSpec& spec) {
   if (!spec.broken.empty()) {
     absl::StrAppend(&text, Count(spec.broken.size(), "broken part"), "; ", UsableNodes(spec).size(),
                     " of ", Count(spec.nodes, "node"), " usable (see vcm5 machine --explain)\n");
+  }
+  for (const std::string& fault : FormatFaults(spec)) {
+    absl::StrAppend(&text, "fault: ", fault, "\n");
   }
   return text;
 }

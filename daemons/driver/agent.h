@@ -13,8 +13,18 @@ namespace vcm5 {
 // Something went wrong in a network or at a node's NI that the people who run the job must know.
 // Agents keep the first few; the job ends with the first.
 struct FabricError {
-  uint32_t leaf = 0;    // physical address of the node whose NI saw it
+  static constexpr uint32_t kNetwork = 0xffffffffu;
+
+  uint32_t leaf = 0;    // physical address of the node whose NI saw it, or kNetwork: no node did
   std::string message;  // one line, without the node's name: "destination 99 is outside ..."
+};
+
+// What one end of a wire between two data daemons counted, modulo 2^32.
+struct WireEnd {
+  int half = 0;
+  uint32_t wire = 0;  // of CutWires
+  uint32_t in = 0;    // messages that came by it
+  uint32_t out = 0;   // and that left by it
 };
 
 // A counter as an operator reads it.
@@ -41,6 +51,13 @@ class Agent {
   // Who waits for whom, one line each, for a report about a job that hangs. `pages` of nodes and
   // queues are read as they are; nothing changes.
   virtual std::vector<std::string> Waiting() const = 0;
+
+  // Where messages were lost or made, by Kirchhoff's law over all that this agent knows both sides
+  // of; one line each. Empty unless something is broken.
+  virtual std::vector<std::string> Unbalanced() const { return {}; }
+
+  // Its ends of the wires that lead to other daemons, of which it knows one side.
+  virtual std::vector<WireEnd> WireEnds() const { return {}; }
 };
 
 }  // namespace vcm5

@@ -31,6 +31,8 @@ class DataAgent final : public Agent, private LinkReceiver {
   std::vector<FabricError> TakeErrors() override { return std::exchange(errors_, {}); }
   std::vector<FabricStat> Stats() const override;
   std::vector<std::string> Waiting() const override;
+  std::vector<std::string> Unbalanced() const override;
+  std::vector<WireEnd> WireEnds() const override { return CountWireEnds(region_, half_); }
 
  private:
   // A leaf of this part and the NI behind it.
@@ -110,6 +112,9 @@ RegionOptions MakeRegionOptions(const DataAgentOptions& options) {
   region.leaf_credit = options.spec.data_fifo_depth;
   region.seed = DeriveSeed(options.spec.seed, static_cast<uint64_t>(options.half));
   region.closed = ClosedPorts(options.spec, options.half);
+  for (const LinkFault& fault : options.spec.link_faults) {
+    if (fault.half == options.half) region.link_faults.push_back(fault);
+  }
   return region;
 }
 
@@ -313,12 +318,10 @@ void DataAgent::ReportPeer(const char* what) {
   AddError(region_.first_leaf(), absl::StrCat("data daemon ", receiving_from_, " ", what));
 }
 
-// A message that a chip had to drop is lost: the job must not go on as if nothing was.
+// A message that was damaged will not be delivered: the job must not go on as if nothing was.
 void DataAgent::ReportChips() {
   for (const RegionFault& fault : region_.faults()) {
-    const ChipPlace place = tree_.place(fault.chip);
-    const uint32_t first_below = place.node << (2 * place.level);
-    AddError(std::max(first_below, region_.first_leaf()), DescribeFault(fault, tree_, half_));
+    AddError(FabricError::kNetwork, DescribeFault(fault, tree_, half_));
   }
   region_.ClearFaults();
 }
@@ -326,6 +329,11 @@ void DataAgent::ReportChips() {
 void DataAgent::ReportFault(Leaf& leaf) {
   const DataPortReport report = leaf.port.TakeReport();
   if (report.fault == DataPortFault::kNone) return;
+  if (report.fault == DataPortFault::kPrimary) {
+    AddError(FabricError::kNetwork,
+             DescribeDamage(tree_.leaf_peer(leaf.port.self()), tree_, half_));
+    return;
+  }
   AddError(leaf.port.self(), DescribeFault(report, half_, leaf.routes->size(), words_max_));
 }
 
@@ -341,37 +349,37 @@ std::vector<FabricStat> DataAgent::Stats() const {
   stats.push_back({half + ": messages that nobody could take", dropped_});
   stats.push_back({half + ": deliveries that found earlier ones unread", delivery_waits_});
   AppendRegionStats(region_, half_, &stats);
+  uint64_t primary = 0;
+  uint64_t secondary = 0;
+  for (const Leaf& leaf : leaves_) {
+    primary += leaf.port.primary_errors();
+    secondary += leaf.port.secondary_errors();
+  }
+  stats.push_back({half + ": CRC errors, primary", primary});  // added to those of the chips
+  stats.push_back({half + ": CRC errors, secondary", secondary});
   return stats;
+}
+
+std::vector<std::string> DataAgent::Unbalanced() const {
+  Kirchhoff law(tree_);
+  law.SetChips(region_);
+  for (const Leaf& leaf : leaves_) {
+    law.SetEnd(LeafEnd(leaf.port.self()), {leaf.port.arrived(), leaf.port.injected()});
+  }
+  return DescribeLosses(law, half_);
 }
 
 std::vector<std::string> DataAgent::Waiting() const {
   std::vector<std::string> lines;
   for (const Leaf& leaf : leaves_) {
-    const std::string node = NodeName(partitions_, leaf.port.self());
-    if (leaf.port.failed()) {
-      lines.push_back(absl::StrCat(node, "'s port to the ", HalfName(half_),
-                                   " data network is closed"));
-      continue;
-    }
-    const uint32_t in = leaf.port.Undelivered();
-    const uint32_t out =
-        vcm5_load_acquire(&leaf.page->node_data.out_tail[half_]) - leaf.port.taken();
-    if (in != 0) {
-      lines.push_back(absl::StrCat(node, " has ", in,
-                                   " messages to receive on the ", HalfName(half_),
-                                   " data network"));
-    }
-    if (out != 0) {
-      lines.push_back(absl::StrCat(node, " has ", out,
-                                   " messages that the ", HalfName(half_),
-                                   " data network has not taken"));
-    }
+    AppendWaiting(leaf.port, *leaf.page, half_, NodeName(partitions_, leaf.port.self()), &lines);
   }
   const uint64_t held = MessagesHeld(region_);
   if (held != 0) {
     lines.push_back(absl::StrCat(held, " messages wait in the router chips of the ",
                                  HalfName(half_), " data network"));
   }
+  for (std::string& line : Unbalanced()) lines.push_back(std::move(line));
   return lines;
 }
 

@@ -2,14 +2,12 @@
 
 #include "absl/strings/str_cat.h"
 
+#include "switches/topology/link_names.h"
+
 namespace vcm5 {
 namespace {
 
-std::string PortName(const ChipPlace& place, unsigned port) {
-  const bool up = port >= kChildren;
-  return absl::StrCat("level ", place.level, " node ", place.node, " chip ", place.index,
-                      up ? " parent link " : " child link ", up ? port - kChildren : port);
-}
+constexpr size_t kPlacesMax = 8;  // that a report lists
 
 }  // namespace
 
@@ -33,8 +31,8 @@ std::string DescribeFault(const DataPortReport& report, int half, uint32_t parti
     case DataPortFault::kBadPosition:
       return absl::StrCat("overwrote the FIFO positions of its ", name,
                           " data-network port; the port is closed");
-    case DataPortFault::kBadCrc:
-      return absl::StrCat("the ", name, " data network delivered a corrupted message");
+    case DataPortFault::kPrimary:
+      return absl::StrCat("the ", name, " data network delivered a damaged message");
     case DataPortFault::kMisdelivered:
       return absl::StrCat("the ", name, " data network delivered a message for address ",
                           report.value);
@@ -43,10 +41,31 @@ std::string DescribeFault(const DataPortReport& report, int half, uint32_t parti
 }
 
 std::string DescribeFault(const RegionFault& fault, const FatTree& tree, int half) {
-  return absl::StrCat(
-      "the ", HalfName(half), " data network lost a message ",
-      fault.fault == RouterChipFault::kCrc ? "that was damaged" : "with an impossible route",
-      ", found at ", PortName(tree.place(fault.chip), fault.port));
+  const LinkEnd from = FarEnd(tree, ChipEnd(fault.chip, fault.port));
+  if (fault.fault == RouterChipFault::kPrimary) return DescribeDamage(from, tree, half);
+  return absl::StrCat(HalfName(half), " data network: ", ChipName(tree, fault.chip),
+                      " dropped a message with an impossible route, which came by the ",
+                      LinkName(tree, from));
+}
+
+std::string DescribeDamage(const LinkEnd& from, const FatTree& tree, int half) {
+  return absl::StrCat(HalfName(half), " data network: a message was damaged on the ",
+                      LinkName(tree, from));
+}
+
+std::vector<std::string> DescribeLosses(const Kirchhoff& law, int half) {
+  std::vector<std::string> lines;
+  const std::vector<Kirchhoff::Finding> findings = law.Find();
+  for (const Kirchhoff::Finding& finding : findings) {
+    const std::string network = absl::StrCat(HalfName(half), " data network: ");
+    if (lines.size() == kPlacesMax) {
+      lines.push_back(absl::StrCat(network, "messages lost or duplicated in ",
+                                   findings.size() - kPlacesMax, " more places"));
+      break;
+    }
+    lines.push_back(network + law.Describe(finding));
+  }
+  return lines;
 }
 
 void AppendRegionStats(const Region& region, int half, std::vector<FabricStat>* stats) {
@@ -55,24 +74,63 @@ void AppendRegionStats(const Region& region, int half, std::vector<FabricStat>* 
   uint64_t hops = 0;
   for (uint32_t i = 0; i < region.chips(); ++i) {
     const RouterChipStats chip = region.chip(i).stats();
-    const ChipPlace place = region.tree().place(region.chip_id(i));
     for (unsigned port = 0; port < kChipPorts; ++port) {
       hops += chip.out[port];
       if (chip.out[port] == 0) continue;
-      stats->push_back({absl::StrCat(name, ": ", PortName(place, port),
-                                     port >= kChildren ? ", up" : ", down"),
-                        chip.out[port], true});
+      stats->push_back(
+          {absl::StrCat(name, ": ", LinkEndName(region.tree(), ChipEnd(region.chip_id(i), port)),
+                        port >= kChildren ? ", up" : ", down"),
+           chip.out[port], true});
     }
     sum.stalled_up += chip.stalled_up;
     sum.stalled_down += chip.stalled_down;
-    sum.crc_errors += chip.crc_errors;
+    sum.primary_errors += chip.primary_errors;
+    sum.secondary_errors += chip.secondary_errors;
     sum.misrouted += chip.misrouted;
+    sum.dropped += chip.dropped;
   }
   stats->push_back({name + ": hops between chips", hops});
   stats->push_back({name + ": stalls, all parent links busy", sum.stalled_up});
   stats->push_back({name + ": stalls, child link busy", sum.stalled_down});
-  stats->push_back({name + ": CRC errors", sum.crc_errors});
+  stats->push_back({name + ": CRC errors, primary", sum.primary_errors});
+  stats->push_back({name + ": CRC errors, secondary", sum.secondary_errors});
   stats->push_back({name + ": packets with impossible routes", sum.misrouted});
+  stats->push_back({name + ": packets that chips dropped", sum.dropped});
+  if (const LinkFaults* faults = region.link_faults()) {
+    stats->push_back({name + ": faults, bits flipped", faults->counts().flipped});
+    stats->push_back({name + ": faults, messages lost", faults->counts().lost});
+    stats->push_back({name + ": faults, messages duplicated", faults->counts().duplicated});
+  }
+}
+
+void AppendWaiting(const DataPort& port, const vcm5_ni_page& page, int half,
+                   const std::string& node, std::vector<std::string>* lines) {
+  const char* name = HalfName(half);
+  if (port.failed()) {
+    lines->push_back(absl::StrCat(node, "'s port to the ", name, " data network is closed"));
+    return;
+  }
+  const uint32_t in = port.Undelivered();
+  const uint32_t out = vcm5_load_acquire(&page.node_data.out_tail[half]) - port.taken();
+  if (in != 0) {
+    lines->push_back(absl::StrCat(node, " has ", in, " messages to receive on the ",
+                                  name, " data network"));
+  }
+  if (out != 0) {
+    lines->push_back(absl::StrCat(node, " has ", out, " messages that the ", name,
+                                  " data network has not taken"));
+  }
+}
+
+std::vector<WireEnd> CountWireEnds(const Region& region, int half) {
+  std::vector<WireEnd> ends;
+  for (uint32_t wire = 0; wire < region.wires(); ++wire) {
+    uint64_t in = 0;
+    uint64_t out = 0;
+    if (!region.WireCounts(wire, &in, &out)) continue;
+    ends.push_back({half, wire, static_cast<uint32_t>(in), static_cast<uint32_t>(out)});
+  }
+  return ends;
 }
 
 uint64_t MessagesHeld(const Region& region) {

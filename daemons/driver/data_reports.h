@@ -8,6 +8,7 @@
 
 #include "daemons/driver/agent.h"
 #include "netif/ni/data_port.h"
+#include "switches/data/kirchhoff.h"
 #include "switches/data/region.h"
 
 namespace vcm5 {
@@ -17,11 +18,22 @@ const char* HalfName(int half);  // "left", "right"
 // What a program did, or a network to it; to follow "node 3: ". The fault is not kNone.
 std::string DescribeFault(const DataPortReport& report, int half, uint32_t partition_size,
                           uint32_t words_max);
-// A message that a chip dropped.
+// What a chip found wrong with a message: "left data network: ...".
 std::string DescribeFault(const RegionFault& fault, const FatTree& tree, int half);
+// A message that was damaged on the link that leaves `from`.
+std::string DescribeDamage(const LinkEnd& from, const FatTree& tree, int half);
+// Where messages were lost or made; a line for each of the first few places.
+std::vector<std::string> DescribeLosses(const Kirchhoff& law, int half);
 
-// Counters of the region's chips: sums, and one a link.
+// Counters of the region's chips: sums, and one a link; and of faults that were asked for.
 void AppendRegionStats(const Region& region, int half, std::vector<FabricStat>* stats);
+
+// What the program at a port has not received, and what the network has not taken of it.
+void AppendWaiting(const DataPort& port, const vcm5_ni_page& page, int half,
+                   const std::string& node, std::vector<std::string>* lines);
+
+// The region's ends of the wires to other parts.
+std::vector<WireEnd> CountWireEnds(const Region& region, int half);
 
 // Messages in the input buffers of the region's chips.
 uint64_t MessagesHeld(const Region& region);

@@ -1,4 +1,4 @@
-// "node 3", "node 1:3", "nodes 0-29, 31", "leaf 40": nodes and sets of nodes in reports.
+// "node 3", "node 1:3", "nodes 0-29, 31", "leaf 40": nodes, sets of nodes and their errors in reports.
 #ifndef VCM5_DAEMONS_DRIVER_NODE_RANGES_H_
 #define VCM5_DAEMONS_DRIVER_NODE_RANGES_H_
 
@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "absl/strings/str_cat.h"
+#include "daemons/driver/agent.h"
 #include "switches/topology/partition.h"
 
 namespace vcm5 {
@@ -24,6 +25,12 @@ inline std::string NodeName(std::span<const Partition> partitions, uint32_t phys
     return partitions.size() == 1 ? absl::StrCat("node ", self) : absl::StrCat("node ", i, ":", self);
   }
   return absl::StrCat("leaf ", physical);
+}
+
+// "node 3: sent a message ...", "left data network: a message was damaged ...".
+inline std::string ErrorLine(std::span<const Partition> partitions, const FabricError& error) {
+  if (error.leaf == FabricError::kNetwork) return error.message;
+  return absl::StrCat(NodeName(partitions, error.leaf), ": ", error.message);
 }
 
 // `nodes` ascends.

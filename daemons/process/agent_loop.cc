@@ -70,10 +70,24 @@ absl::Status AgentLoop::LookAround() {
   }
 }
 
+void AgentLoop::Count(google::protobuf::RepeatedPtrField<config::WireEnd>* wires) const {
+  for (const auto& agent : agents_) {
+    for (const WireEnd& end : agent->WireEnds()) {
+      config::WireEnd* wire = wires->Add();
+      wire->set_half(static_cast<uint32_t>(end.half));
+      wire->set_wire(end.wire);
+      wire->set_in(end.in);
+      wire->set_out(end.out);
+    }
+  }
+}
+
 absl::Status AgentLoop::Answer(const config::ToDaemon& request) {
   config::FromDaemon answer;
+  // A turn before each answer takes from the links what was there when the launcher asked.
+  DoWork();
   if (request.has_waiting()) {
-    answer.mutable_waiting();
+    Count(answer.mutable_waiting()->mutable_wires());
     for (const auto& agent : agents_) {
       for (std::string& line : agent->Waiting()) answer.mutable_waiting()->add_lines(std::move(line));
     }
@@ -88,7 +102,13 @@ absl::Status AgentLoop::Answer(const config::ToDaemon& request) {
         line->set_value(stat.value);
         line->set_is_link(stat.is_link);
       }
+      for (std::string& line : agent->Unbalanced()) {
+        answer.mutable_finished()->add_unbalanced(std::move(line));
+      }
     }
+    Count(answer.mutable_finished()->mutable_wires());
+  } else if (request.has_counts()) {
+    Count(answer.mutable_counts()->mutable_wires());
   } else {
     return absl::InvalidArgumentError("the launcher sent a message that a running daemon cannot take");
   }

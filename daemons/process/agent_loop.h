@@ -30,6 +30,7 @@ class AgentLoop {
   absl::Status LookAround();
   absl::Status Answer(const config::ToDaemon& request);
   void TakeFaults(google::protobuf::RepeatedPtrField<config::Fault>* faults);
+  void Count(google::protobuf::RepeatedPtrField<config::WireEnd>* wires) const;
 
   std::vector<std::unique_ptr<Agent>> agents_;
   Doorbell doorbell_;

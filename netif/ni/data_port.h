@@ -3,7 +3,9 @@
 //
 // Outgoing: takes what the program pushed, copies it once, and validates the copy: length, tag,
 // destination within the partition. Relative addresses become physical ones and routing
-// instructions. Incoming: checks the packet's CRC and that it is ours, and puts it into the FIFO.
+// instructions. Incoming: checks the packet's CRC and that it is ours, and puts it into the FIFO. A
+// damaged packet never gets there: it is a primary error if nobody on the way has found it, else a
+// secondary one, which is only counted (DN4).
 //
 // The memory belongs to a program that may write anything into it at any time. Positions that make
 // no sense close the port for good (`failed()`): from then on it takes nothing, and drops what the
@@ -31,7 +33,7 @@ enum class DataPortFault : uint8_t {
   kBadTag,          // a tag of the system, or none at all
   kBadLength,       // no word, or more than the machine's longest
   kBadPosition,     // the program overwrote its FIFO positions
-  kBadCrc,          // from the network: corrupted
+  kPrimary,         // from the network: damaged on the last link, or in the chip before
   kMisdelivered,    // from the network: not ours
 };
 
@@ -66,7 +68,9 @@ class DataPort {
         words_max_(options.words_max),
         out_head_(options.start_position),
         in_tail_(options.start_position),
-        in_head_(options.start_position) {}
+        in_head_(options.start_position),
+        not_injected_(options.start_position),
+        refused_in_(0u - options.start_position) {}
 
   bool failed() const { return failed_; }
   uint32_t self() const { return self_; }
@@ -97,9 +101,11 @@ class DataPort {
     const uint32_t destination = static_cast<uint32_t>(asked);
     const uint32_t tag = static_cast<uint32_t>(asked >> 32) & 0xff;
     const uint32_t length = static_cast<uint32_t>(asked >> 40);
-    if (length - 1 >= words_max_) return Refuse(DataPortFault::kBadLength, length);
-    if (tag >= kFirstSystemTag) return Refuse(DataPortFault::kBadTag, tag);
-    if (destination >= routes.size()) return Refuse(DataPortFault::kBadDestination, destination);
+    if (length - 1 >= words_max_) return RefuseToSend(DataPortFault::kBadLength, length);
+    if (tag >= kFirstSystemTag) return RefuseToSend(DataPortFault::kBadTag, tag);
+    if (destination >= routes.size()) {
+      return RefuseToSend(DataPortFault::kBadDestination, destination);
+    }
     CopyPacket(packet, slot, length);
     const uint64_t header = data_header::Make(routes.Route(self_, destination), length, tag,
                                               routes.physical(destination));
@@ -121,16 +127,16 @@ class DataPort {
   // then remains free.
   bool Deliver(const DataPacket& packet, unsigned length) {
     const uint64_t header = packet.header;
-    if (failed_) return false;
+    if (__builtin_expect(failed_, 0)) return RefuseArrival(DataPortFault::kNone, 0);
     if (length - 1 >= words_max_ || length != data_header::Length(header) ||
         !DataPacketCrcGood(packet)) {
-      return Refuse(DataPortFault::kBadCrc, 0);
+      return RefuseDamaged(packet, length);
     }
     if ((header & (data_header::kUpMask | data_header::kPathMask)) != 0) {
-      return Refuse(DataPortFault::kMisdelivered, data_header::Destination(header));
+      return RefuseArrival(DataPortFault::kMisdelivered, data_header::Destination(header));
     }
     if (data_header::Destination(header) != self_) {
-      return Refuse(DataPortFault::kMisdelivered, data_header::Destination(header));
+      return RefuseArrival(DataPortFault::kMisdelivered, data_header::Destination(header));
     }
     CopyPacket(in_ + size_t{in_tail_ & mask_} * slot_bytes_, &packet, length);
     in_tail_++;
@@ -175,7 +181,30 @@ class DataPort {
   uint32_t taken() const { return out_head_; }
   uint32_t delivered() const { return in_tail_; }
 
+  // What went over the link to the network and what came by it, for Kirchhoff's law (DN5): without
+  // what was refused before, and with what was refused after. Modulo 2^32, from 0.
+  uint32_t injected() const { return out_head_ - not_injected_; }
+  uint32_t arrived() const { return in_tail_ + refused_in_; }
+
+  // Damaged packets that arrived here (DN4).
+  uint32_t primary_errors() const { return primary_errors_; }
+  uint32_t secondary_errors() const { return secondary_errors_; }
+
  private:
+  bool RefuseToSend(DataPortFault fault, uint32_t value) {
+    ++not_injected_;
+    return Refuse(fault, value);
+  }
+  bool RefuseArrival(DataPortFault fault, uint32_t value) {
+    ++refused_in_;
+    return fault != DataPortFault::kNone && Refuse(fault, value);
+  }
+  bool RefuseDamaged(const DataPacket& packet, unsigned length) {
+    const bool marked = length - 1 < words_max_ && length == data_header::Length(packet.header) &&
+                        DataPacketCrcMarked(packet);
+    ++(marked ? secondary_errors_ : primary_errors_);
+    return RefuseArrival(marked ? DataPortFault::kNone : DataPortFault::kPrimary, 0);
+  }
   bool Refuse(DataPortFault fault, uint32_t value) {
     if (report_.fault == DataPortFault::kNone) report_ = {fault, value};
     return false;
@@ -199,6 +228,11 @@ class DataPort {
   uint32_t in_head_;
   uint32_t tags_delivered_ = 0;
   DataPortReport report_;
+  // Of rare use from here on. Where the positions began is taken into account.
+  uint32_t not_injected_;
+  uint32_t refused_in_;
+  uint32_t primary_errors_ = 0;
+  uint32_t secondary_errors_ = 0;
 };
 
 }  // namespace vcm5

@@ -16,7 +16,9 @@
 // The routing instructions are chip-relative: a chip that sends a packet up decrements `up`, one
 // that sends it down shifts `path`. The CRC covers the header last, so the change of header alone
 // gives the change of CRC (StepUp, StepDown): no chip ever makes a fresh CRC for data that it
-// stored, and a bit that flips inside a chip is found on the next link.
+// stored, and a bit that flips inside a chip is found on the next link. The chip that finds it marks
+// the packet with the complement of the CRC that would be right, and the complement stays one through
+// all later changes: who finds it there knows that the error has been signalled (DN4).
 #ifndef VCM5_NETIF_WIRE_DATA_PACKET_H_
 #define VCM5_NETIF_WIRE_DATA_PACKET_H_
 
@@ -109,6 +111,11 @@ inline uint32_t CrcAfterHeaderChange(uint32_t crc, uint64_t before, uint64_t aft
 
 inline bool DataPacketCrcGood(const DataPacket& packet) {
   return DataPacketCrc(packet, data_header::Length(packet.header), packet.header) == packet.crc;
+}
+
+// The CRC is the complement of the right one: somebody on the way found the packet damaged.
+inline bool DataPacketCrcMarked(const DataPacket& packet) {
+  return DataPacketCrc(packet, data_header::Length(packet.header), packet.header) == ~packet.crc;
 }
 
 // Copies the units that `length` words need. Source and destination do not overlap and are both

@@ -14,6 +14,7 @@
 #include <memory>
 #include <string>
 
+#include "absl/strings/str_split.h"
 #include "runtime/embedded/node_stdio.h"
 #include "runtime/embedded/program_image.h"
 #include "runtime/engines/embedded.h"
@@ -205,8 +206,10 @@ int Run::Go(const ProgramImage& image) {
     return 124;
   }
   if (!ran.ok() && status_ == 0) {
-    std::fprintf(stderr, "vcm5: %s\n", std::string(ran.message()).c_str());
-    return 1;
+    for (const auto& line : absl::StrSplit(ran.message(), '\n')) {
+      std::fprintf(stderr, "vcm5: %s\n", std::string(line).c_str());
+    }
+    status_ = 1;
   }
   if (options_.report_stats) options_.report_stats(machine_->Stats());
   if (status_ == 0 && stdio_.write_error() != 0) {

@@ -12,7 +12,7 @@
 #include <thread>
 #include <utility>
 
-#include "absl/strings/str_cat.h"
+#include "absl/strings/str_join.h"
 #include "daemons/driver/control_agent.h"
 #include "daemons/driver/data_agent.h"
 #include "daemons/driver/doorbell.h"
@@ -253,8 +253,16 @@ std::vector<absl::Status> Embedded::Machine::Run(const std::vector<NodeMain>& ma
   }
   run(workers_[0]);
   for (std::thread& thread : threads) thread.join();
+  std::vector<std::string> lost;
+  for (const auto& agent : agents_) {
+    for (std::string& line : agent->Unbalanced()) lost.push_back(std::move(line));
+  }
   std::vector<absl::Status> statuses;
-  for (const Outcome& outcome : outcomes_) statuses.push_back(outcome.status);
+  for (const Outcome& outcome : outcomes_) {
+    statuses.push_back(outcome.status.ok() && !lost.empty()
+                           ? absl::DataLossError(absl::StrJoin(lost, "\n"))
+                           : outcome.status);
+  }
   return statuses;
 }
 
@@ -346,8 +354,8 @@ unsigned Embedded::Machine::RunAgents(Worker& worker) {
 // An error belongs to the partition of the node that it names.
 void Embedded::Machine::Collect(Agent& agent) {
   for (const FabricError& error : agent.TakeErrors()) {
-    const absl::Status status = absl::FailedPreconditionError(
-        absl::StrCat(NodeName(options_.partitions, error.leaf), ": ", error.message));
+    const absl::Status status =
+        absl::FailedPreconditionError(ErrorLine(options_.partitions, error));
     const EmbeddedNode* node = error.leaf < nodes_.size() ? &nodes_[error.leaf] : nullptr;
     if (node != nullptr && node->worker != nullptr) {
       Stop(node->partition, status);

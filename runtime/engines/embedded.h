@@ -52,8 +52,9 @@ class Embedded {
   using NodeMain = std::function<void(vcm5_port&)>;
 
   // Runs node_main once for every node of the machine and returns when all have returned, or with
-  // the first error that a network reported ("node 3: destination 99 is outside ..."). May be
-  // called again: the networks keep their state, as a machine does. For a machine of one partition.
+  // the first error that a network reported ("node 3: destination 99 is outside ..."), or with
+  // kDataLoss and a line for each place where messages were lost or made. May be called again: the
+  // networks keep their state, as a machine does. For a machine of one partition.
   absl::Status Run(const NodeMain& node_main);
 
   // The same with a program for each partition, at the same time. A partition that a network reports

@@ -130,6 +130,9 @@ void DaemonHandle::Handle(const config::FromDaemon& message) {
     case config::FromDaemon::kFinished:
       observer_.OnFinished(*this, message.finished());
       break;
+    case config::FromDaemon::kCounts:
+      observer_.OnCounts(*this, message.counts());
+      break;
     case config::FromDaemon::BODY_NOT_SET:
       observer_.OnFailed(*this, "it sent an empty message");
       break;

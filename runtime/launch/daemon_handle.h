@@ -29,6 +29,7 @@ class DaemonObserver {
   virtual void OnFault(DaemonHandle& daemon, const config::Fault& fault) = 0;
   virtual void OnWaiting(DaemonHandle& daemon, const config::Waiting& waiting) = 0;
   virtual void OnFinished(DaemonHandle& daemon, const config::Finished& finished) = 0;
+  virtual void OnCounts(DaemonHandle& daemon, const config::Counts& counts) = 0;
   // It cannot begin, or what it says makes no sense. Its end is not told here, but by SIGCHLD.
   virtual void OnFailed(DaemonHandle& daemon, const std::string& reason) = 0;
 };

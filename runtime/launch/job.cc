@@ -10,7 +10,6 @@
 #include <utility>
 
 #include "absl/strings/str_cat.h"
-#include "absl/strings/str_format.h"
 #include "runtime/launch/children.h"
 #include "runtime/launch/launch.h"
 #include "runtime/launch/stats_report.h"
@@ -21,8 +20,6 @@ namespace {
 using std::chrono::milliseconds;
 
 constexpr milliseconds kReadyTime{10000};
-constexpr milliseconds kReportTime{300};
-constexpr milliseconds kFinishTime{500};
 constexpr milliseconds kDrainTime{500};
 constexpr milliseconds kFaultTime{20};
 // For the other nodes, after one has failed.
@@ -33,18 +30,6 @@ constexpr milliseconds kTerminateTime{250};
 // Nodes started between two looks at what else happens.
 constexpr int kNodesPerTurn = 16;
 
-config::ToDaemon WaitingRequest() {
-  config::ToDaemon message;
-  message.mutable_waiting();
-  return message;
-}
-
-config::ToDaemon FinishRequest() {
-  config::ToDaemon message;
-  message.mutable_finish();
-  return message;
-}
-
 }  // namespace
 
 Job::Job(const RunOptions& options)
@@ -54,9 +39,11 @@ Job::Job(const RunOptions& options)
       nodes_(options, spawner_, output_),
       signals_(io_, SIGCHLD),
       ready_timer_(io_),
+      fault_timer_(io_),
       timeout_timer_(io_),
       report_timer_(io_),
-      finish_timer_(io_) {
+      finish_timer_(io_),
+      wires_(options.machine, options.data_daemons) {
   uint32_t node = 0;
   for (const ProgramRun& program : options_.programs) {
     Party& party = parties_.emplace_back(io_);
@@ -266,9 +253,11 @@ void Job::OnDaemonEnded(DaemonHandle& daemon, int status) {
 // wait a moment for that, the better reason.
 void Job::OnFault(DaemonHandle&, const config::Fault& fault) {
   Party* party = PartyOf(fault.leaf());
-  const std::string line = absl::StrCat(fabric_->NameOf(fault.leaf()), ": ", fault.message());
+  const std::string line = fabric_->LineOf({fault.leaf(), fault.message()});
   if (party == nullptr) {
-    End(kExitFailure, line);
+    if (!network_line_.empty()) return;
+    network_line_ = line;
+    After(fault_timer_, kFaultTime, [this] { End(kExitFailure, network_line_); });
     return;
   }
   if (!party->fault_line.empty()) return;
@@ -280,34 +269,6 @@ void Job::EndWithFault(Party& party) { EndParty(party, kExitFailure, party.fault
 
 void Job::OnFailed(DaemonHandle& daemon, const std::string& reason) {
   End(kExitFailure, absl::StrCat(daemon.name(), " failed: ", reason));
-}
-
-// ---- --timeout -----------------------------------------------------------------------------------
-
-void Job::OnTimeout() {
-  if (phase_ != Phase::kRunning) return;
-  reporting_ = true;
-  AskDaemons(WaitingRequest());
-  After(report_timer_, kReportTime, [this] { ReportTooSlow(); });
-}
-
-void Job::OnWaiting(DaemonHandle&, const config::Waiting& waiting) {
-  for (const std::string& line : waiting.lines()) waiting_.push_back(line);
-  if (answers_due_ > 0 && --answers_due_ == 0) Report();
-}
-
-void Job::ReportTooSlow() {
-  waiting_.push_back("(not all daemons answered)");
-  Report();
-}
-
-void Job::Report() {
-  if (phase_ != Phase::kRunning || !std::exchange(reporting_, false)) return;
-  report_timer_.cancel();
-  End(kExitTimeout, absl::StrCat("no end after ", absl::StrFormat("%g", options_.timeout_seconds),
-                                 " s (--timeout): ", nodes_.alive(), " of ", options_.nodes(),
-                                 " nodes still ran; the job has ended"));
-  for (const std::string& line : waiting_) output_.Say(absl::StrCat("  ", line));
 }
 
 // ---- ending --------------------------------------------------------------------------------------
@@ -369,47 +330,26 @@ void Job::CheckProgress() {
   }
 }
 
-void Job::AskDaemons(const config::ToDaemon& message) {
-  answers_due_ = 0;
-  for (const auto& daemon : daemons_) {
-    if (!daemon->alive()) continue;
-    ++answers_due_;
-    daemon->Send(message);
-    fabric_->Wake(daemon->index());
-  }
-}
-
 void Job::Finish() {
   const bool failed = phase_ == Phase::kEnding;
   phase_ = Phase::kFinishing;
   for (auto* timer : {&ready_timer_, &timeout_timer_, &report_timer_}) timer->cancel();
+  if (!network_line_.empty()) End(kExitFailure, network_line_);
   for (Party& party : parties_) {
     party.grace_timer.cancel();
     if (!party.ending && !party.fault_line.empty()) EndWithFault(party);
   }
   answers_due_ = 0;
   // A job that failed owes no counters, unless they were asked for.
-  if (fabric_ != nullptr && (!failed || options_.stats)) AskDaemons(FinishRequest());
+  if (fabric_ != nullptr && (!failed || options_.stats)) AskForTheLast();
   After(finish_timer_, kFinishTime, [this] { Drain(); });
   boost::asio::post(io_, [this] { CheckProgress(); });
-}
-
-void Job::OnFinished(DaemonHandle&, const config::Finished& finished) {
-  if (phase_ != Phase::kFinishing) return;
-  if (finished.faults_size() > 0) {
-    const config::Fault& fault = finished.faults(0);
-    End(kExitFailure, absl::StrCat(fabric_->NameOf(fault.leaf()), ": ", fault.message()));
-  }
-  for (const config::Stat& stat : finished.stats()) {
-    stats_.push_back({.name = stat.name(), .value = stat.value(), .is_link = stat.is_link()});
-  }
-  if (answers_due_ > 0) --answers_due_;
-  CheckProgress();
 }
 
 void Job::Drain() {
   if (phase_ != Phase::kFinishing) return;
   if (answers_due_ != 0) End(kExitFailure, "a daemon did not answer at the end of the job");
+  EndUnbalanced();
   phase_ = Phase::kDraining;
   if (options_.stats) {
     for (const std::string& line : FormatStats(stats_)) output_.Say(line);

@@ -19,6 +19,7 @@
 #include <boost/asio/io_context.hpp>
 #include <boost/asio/signal_set.hpp>
 #include <boost/asio/steady_timer.hpp>
+#include <chrono>
 #include <cstdint>
 #include <deque>
 #include <functional>
@@ -34,6 +35,7 @@
 #include "runtime/launch/output_forwarder.h"
 #include "runtime/launch/run_options.h"
 #include "runtime/launch/spawn.h"
+#include "runtime/launch/wire_balance.h"
 
 namespace vcm5 {
 
@@ -58,6 +60,9 @@ class Job : public DaemonObserver {
     boost::asio::steady_timer fault_timer;  // a daemon may have died
     boost::asio::steady_timer grace_timer;  // after a node failed; before SIGKILL
   };
+  // For the daemons to answer.
+  static constexpr std::chrono::milliseconds kReportTime{300};
+  static constexpr std::chrono::milliseconds kFinishTime{500};
 
   // Starting.
   absl::Status Start();
@@ -75,6 +80,7 @@ class Job : public DaemonObserver {
   void OnFault(DaemonHandle& daemon, const config::Fault& fault) override;
   void OnWaiting(DaemonHandle& daemon, const config::Waiting& waiting) override;
   void OnFinished(DaemonHandle& daemon, const config::Finished& finished) override;
+  void OnCounts(DaemonHandle& daemon, const config::Counts& counts) override;
   void OnFailed(DaemonHandle& daemon, const std::string& reason) override;
 
   // Ending. Each is harmless when called again.
@@ -85,6 +91,9 @@ class Job : public DaemonObserver {
   const char* Outcome() const;  // the end of a line that says why one ended
   void Report();
   void AskDaemons(const config::ToDaemon& message);
+  void AskForTheLast();
+  void Answered();
+  void EndUnbalanced();
   void Finish();
   void Drain();
   void Done();
@@ -108,6 +117,7 @@ class Job : public DaemonObserver {
   std::deque<Party> parties_;  // by partition
   boost::asio::signal_set signals_;
   boost::asio::steady_timer ready_timer_;    // daemons must be ready
+  boost::asio::steady_timer fault_timer_;    // a daemon may have died
   boost::asio::steady_timer timeout_timer_;  // --timeout
   boost::asio::steady_timer report_timer_;   // daemons must say who waits for whom
   boost::asio::steady_timer finish_timer_;   // daemons must give their counters; output must drain
@@ -115,10 +125,13 @@ class Job : public DaemonObserver {
   Phase phase_ = Phase::kRunning;
   int exit_status_ = 0;
   bool reason_given_ = false;   // why the job fails has been said, or is known without words
+  std::string network_line_;    // what a network complained about first, of no node
   bool reporting_ = false;      // --timeout has struck; daemons are asked
   unsigned answers_due_ = 0;    // of the daemons, to what they were asked last
   std::vector<std::string> waiting_;
   std::vector<FabricStat> stats_;
+  WireBalance wires_;                    // between data daemons
+  std::vector<std::string> unbalanced_;  // where messages were lost or made
 };
 
 }  // namespace vcm5

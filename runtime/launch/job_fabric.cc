@@ -210,6 +210,10 @@ NodeEnvironment JobFabric::EnvironmentOf(uint32_t node) const {
           .interrupt_line = 6};
 }
 
+std::string JobFabric::LineOf(const FabricError& error) const {
+  return ErrorLine(partitions_, error);
+}
+
 std::string JobFabric::NameOf(uint32_t physical) const {
   return NodeName(partitions_, physical);
 }

@@ -13,6 +13,7 @@
 #include "daemons/config/bell_plan.h"
 #include "daemons/config/control_channel.h"
 #include "daemons/config/control_plane.pb.h"
+#include "daemons/driver/agent.h"
 #include "daemons/driver/doorbell.h"
 #include "netif/shm/shared_memory.h"
 #include "runtime/launch/run_options.h"
@@ -53,6 +54,7 @@ class JobFabric {
   // What users call a physical address: "node 3" by its relative address, if it is a node of the
   // job, or "leaf 7".
   std::string NameOf(uint32_t physical) const;
+  std::string LineOf(const FabricError& error) const;
 
   // Makes a daemon look at its control socket.
   void Wake(uint32_t daemon);

@@ -23,7 +23,10 @@ std::vector<CutWire> CutWires(const FatTree& tree, uint32_t parts) {
 }
 
 Region::Region(const FatTree& tree, const RegionOptions& options)
-    : tree_(tree), depth_(options.depth), slot_units_(PacketUnits(options.words_max)) {
+    : tree_(tree),
+      depth_(options.depth),
+      slot_units_(PacketUnits(options.words_max)),
+      words_max_(options.words_max) {
   std::vector<uint32_t> local(tree.chips(), kNowhere);
   for (ChipId chip = 0; chip < tree.chips(); ++chip) {
     if (tree.PartOfChip(chip, options.parts) != options.part) continue;
@@ -41,7 +44,7 @@ Region::Region(const FatTree& tree, const RegionOptions& options)
   RouterChip::Options chip_options;
   VCM5_CHECK(options.closed.empty() || options.closed.size() == tree.chips());
   chip_options.depth = options.depth;
-  chip_options.slot_units = slot_units_;
+  chip_options.words_max = options.words_max;
   const size_t units = RouterChip::StorageUnits(chip_options);
   storage_.resize(units * chip_ids_.size());
   chips_.reserve(chip_ids_.size());
@@ -90,6 +93,7 @@ Region::Region(const FatTree& tree, const RegionOptions& options)
   departures_.reserve(kDeparturesMax);
   faults_.reserve(kFaultsMax);
   departure_units_.resize(size_t{kDeparturesMax} * slot_units_);
+  SetLinkFaults(options.link_faults);
 }
 
 bool Region::HandleWirePacket(uint32_t wire, const DataPacket& packet, unsigned length) {
@@ -110,35 +114,16 @@ bool Region::HandleWireCredit(uint32_t wire, uint32_t packets) {
 }
 
 unsigned Region::RunChip(uint32_t index) {
+  if (__builtin_expect(link_faults_ != nullptr, 0)) return RunFaultyChip(index);
   RouterChip& chip = chips_[index];
   const Neighbour* neighbours = &neighbours_[index * kChipPorts];
   const unsigned budget = kDeparturesMax - static_cast<unsigned>(departures_.size());
   const unsigned moved = chip.Route(
       budget,
       [&](unsigned out, const DataPacket& packet, unsigned length) {
-        const Neighbour& to = neighbours[out];
-        if (to.kind == Neighbour::Kind::kChip) {
-          RouterChip& next = chips_[to.id];
-          CopyPacket(next.ReceiveSlot(to.port), &packet, length);
-          next.HandlePacket(to.port);
-          Activate(to.id);
-        } else {
-          CopyPacket(&departure_units_[departures_.size() * slot_units_], &packet, length);
-          departures_.push_back({to.id, length});
-        }
+        Forward(neighbours[out], packet, length);
       },
-      [&](unsigned in, uint32_t slots) {
-        const Neighbour& from = neighbours[in];
-        if (from.kind == Neighbour::Kind::kChip) {
-          chips_[from.id].HandleCredit(from.port, slots);
-          Activate(from.id);
-        } else if ((from.id & Departure::kWireBit) != 0) {
-          const uint32_t wire = from.id & ~Departure::kWireBit;
-          if (wire_credit_due_[wire] == 0) wires_with_credit_.push_back(wire);
-          wire_credit_due_[wire] += slots;
-        }
-        // A leaf's NI sees the space itself (InjectSpace).
-      });
+      [&](unsigned in, uint32_t slots) { GiveBack(neighbours[in], slots); });
   if (moved != 0 && chip.occupied()) Activate(index);
   if (__builtin_expect(chip.has_fault(), 0)) TakeFault(index);
   return moved;
@@ -169,7 +154,8 @@ unsigned Region::Run() {
         done |= up ? (bit == 63 ? ~uint64_t{0} : (uint64_t{2} << bit) - 1) : ~uint64_t{0} << bit;
         active_[word] &= ~(uint64_t{1} << bit);
         const uint32_t chip = static_cast<uint32_t>(word * 64 + bit);
-        if (!chips_[chip].occupied()) continue;
+        // A chip without packets has nothing to do, unless copies of some wait at it.
+        if (!chips_[chip].occupied() && link_faults_ == nullptr) continue;
         moved += RunChip(chip);
         if (departures_.size() == kDeparturesMax) {
           Activate(chip);
@@ -185,9 +171,19 @@ unsigned Region::Run() {
 
 bool Region::Idle() const {
   if (!departures_.empty()) return false;
+  if (link_faults_ != nullptr && link_faults_->waiting() != 0) return false;
   for (const RouterChip& chip : chips_) {
     if (chip.occupied()) return false;
   }
+  return true;
+}
+
+bool Region::WireCounts(uint32_t wire, uint64_t* in, uint64_t* out) const {
+  const Port& port = wire_port_[wire];
+  if (port.chip == kNowhere) return false;
+  const RouterChipStats stats = chips_[port.chip].stats();
+  *in = stats.in[port.port];
+  *out = stats.out[port.port];
   return true;
 }
 

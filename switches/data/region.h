@@ -12,12 +12,15 @@
 #ifndef VCM5_SWITCHES_DATA_REGION_H_
 #define VCM5_SWITCHES_DATA_REGION_H_
 
+#include <algorithm>
 #include <cstdint>
+#include <memory>
 #include <span>
 #include <utility>
 #include <vector>
 
 #include "netif/wire/data_packet.h"
+#include "switches/data/link_faults.h"
 #include "switches/data/router_chip.h"
 #include "switches/topology/fat_tree.h"
 
@@ -33,6 +36,7 @@ struct RegionOptions {
   // By ChipId: parent ports (bits 4 to 7) that chips must not use, so that nothing comes near what is
   // broken (switches/topology/health.h). Empty: none.
   std::vector<uint8_t> closed;
+  std::vector<LinkFault> link_faults = {};  // of this half; those of other parts are left to them
 };
 
 struct Departure {
@@ -41,7 +45,7 @@ struct Departure {
   static constexpr uint32_t kWireBit = 0x80000000u;
 };
 
-// A packet that a chip found bad and dropped.
+// A packet that a chip found bad, and no chip before it.
 struct RegionFault {
   RouterChipFault fault;
   ChipId chip;
@@ -80,6 +84,7 @@ class Region {
     return chips_[port.chip].ReceiveSlot(port.port);
   }
   void Inject(uint32_t leaf) {
+    if (__builtin_expect(link_faults_ != nullptr, 0)) return InjectFaulty(leaf);
     const Port& port = leaf_port_[leaf - first_leaf_];
     chips_[port.chip].HandlePacket(port.port);
     Activate(port.chip);
@@ -131,6 +136,10 @@ class Region {
   uint32_t chips() const { return static_cast<uint32_t>(chips_.size()); }
   const RouterChip& chip(uint32_t local) const { return chips_[local]; }
   ChipId chip_id(uint32_t local) const { return chip_ids_[local]; }
+  uint32_t wires() const { return static_cast<uint32_t>(wire_port_.size()); }  // of all parts
+  // Packets that came by a cut wire, and that left by it; false if it has no end here.
+  bool WireCounts(uint32_t wire, uint64_t* in, uint64_t* out) const;
+  const LinkFaults* link_faults() const { return link_faults_.get(); }  // null: none
   void CheckInvariants() const;
 
  private:
@@ -152,12 +161,48 @@ class Region {
   };
 
   void Activate(uint32_t chip) { active_[chip / 64] |= uint64_t{1} << (chip % 64); }
+  // A packet arrives where a chip's port leads.
+  [[gnu::always_inline]] void Forward(const Neighbour& to, const DataPacket& packet,
+                                      unsigned length) {
+    if (to.kind == Neighbour::Kind::kChip) {
+      RouterChip& next = chips_[to.id];
+      CopyPacket(next.ReceiveSlot(to.port), &packet, length);
+      next.HandlePacket(to.port);
+      Activate(to.id);
+    } else {
+      CopyPacket(&departure_units_[departures_.size() * slot_units_], &packet, length);
+      departures_.push_back({to.id, length});
+    }
+  }
+  // Slots of an input buffer are free again: credits for the other end of its link.
+  [[gnu::always_inline]] void GiveBack(const Neighbour& from, uint32_t slots) {
+    if (from.kind == Neighbour::Kind::kChip) {
+      chips_[from.id].HandleCredit(from.port, slots);
+      Activate(from.id);
+    } else if ((from.id & Departure::kWireBit) != 0) {
+      const uint32_t wire = from.id & ~Departure::kWireBit;
+      if (wire_credit_due_[wire] == 0) wires_with_credit_.push_back(wire);
+      wire_credit_due_[wire] += slots;
+    }
+    // A leaf's NI sees the space itself (InjectSpace).
+  }
   unsigned RunChip(uint32_t chip);
   void TakeFault(uint32_t chip);
+
+  // With faulty links (region_faults.cc). Links are numbered by chip and output port; then leaves.
+  uint32_t LeafLink(uint32_t leaf) const {
+    return static_cast<uint32_t>(chips_.size()) * kChipPorts + (leaf - first_leaf_);
+  }
+  void SetLinkFaults(const std::vector<LinkFault>& faults);
+  unsigned RunFaultyChip(uint32_t chip);
+  void InjectFaulty(uint32_t leaf);
+  bool SendCopy(uint32_t chip, unsigned out);
+  void InjectCopy(uint32_t leaf);
 
   const FatTree tree_;
   uint32_t depth_;
   uint32_t slot_units_;
+  uint32_t words_max_;
   uint32_t first_leaf_ = 0;
   uint32_t last_leaf_ = 0;
   std::vector<PacketUnit> storage_;
@@ -172,6 +217,7 @@ class Region {
   std::vector<uint32_t> wire_credit_due_;
   std::vector<uint32_t> wires_with_credit_;
   std::vector<RegionFault> faults_;
+  std::unique_ptr<LinkFaults> link_faults_;   // null: all links are sound
 };
 
 }  // namespace vcm5

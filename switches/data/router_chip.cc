@@ -5,13 +5,14 @@ namespace vcm5 {
 RouterChip::RouterChip(const Options& options, PacketUnit* storage)
     : slots_(storage),
       depth_(options.depth),
-      slot_units_(options.slot_units),
+      slot_units_(PacketUnits(options.words_max)),
+      words_max_(options.words_max),
       linked_(static_cast<uint8_t>((options.children_mask & 0xfu) |
                                    ((((1u << options.parents) - 1) << kChildren) &
                                     ~unsigned{options.closed}))),
       up_routing_(options.seed) {
   VCM5_CHECK(options.depth > 0 && (options.depth & (options.depth - 1)) == 0);
-  VCM5_CHECK(options.slot_units >= 1 && options.slot_units <= kPacketUnitsMax);
+  VCM5_CHECK(options.words_max >= 1 && options.words_max <= kCm5eWordsMax);
   VCM5_CHECK(options.parents <= kParentsMax);
   VCM5_CHECK((options.closed & 0xfu) == 0);
   for (unsigned port = 0; port < kChipPorts; ++port) {
@@ -35,9 +36,25 @@ RouterChipStats RouterChip::stats() const {
   }
   stats.stalled_up = stalled_up_;
   stats.stalled_down = stalled_down_;
-  stats.crc_errors = crc_errors_;
+  stats.primary_errors = primary_errors_;
+  stats.secondary_errors = secondary_errors_;
   stats.misrouted = misrouted_;
+  stats.dropped = dropped_;
   return stats;
+}
+
+bool RouterChip::HandleDamage(DataPacket* packet, unsigned port) {
+  const unsigned length = data_header::Length(packet->header);
+  const bool readable = length - 1 < words_max_;
+  const uint32_t mark = readable ? ~DataPacketCrc(*packet, length, packet->header) : 0;
+  if (readable && packet->crc == mark) {
+    secondary_errors_++;
+    return true;
+  }
+  primary_errors_++;
+  NoteFault(RouterChipFault::kPrimary, port);
+  packet->crc = mark;
+  return readable;
 }
 
 bool RouterChip::Head(unsigned port, uint64_t* header) const {
@@ -57,8 +74,11 @@ void RouterChip::CheckInvariants() const {
     in += in_head_[port];
     out += out_[port];
   }
-  // Kirchhoff: what left the input buffers left the chip, or was found bad.
-  VCM5_CHECK(in == out + crc_errors_ + misrouted_);
+  // Kirchhoff: what left the input buffers left the chip, or was dropped; and only what was found
+  // bad is dropped.
+  VCM5_CHECK(in == out + dropped_);
+  VCM5_CHECK(dropped_ >= misrouted_ &&
+             dropped_ <= misrouted_ + primary_errors_ + secondary_errors_);
   for (unsigned queue = 0; queue <= kChildren; ++queue) {
     VCM5_CHECK((waiting_[queue] & ~occupied_) == 0);
   }

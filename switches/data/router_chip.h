@@ -11,8 +11,11 @@
 // duplicated or altered but its routing instructions; an output port with credit is given to the
 // inputs that wait for it in turn (fair: at most seven others are served before one that waits).
 //
-// Errors of the world: a packet whose CRC is wrong or whose instructions make no sense (no such
-// port) is counted and dropped, and its slot is freed. Misuse by the driver fails a check.
+// Errors of the world: the chip that finds a wrong CRC signals a primary error, gives the packet the
+// complement of the CRC that would be right for what it now says, and sends it on where that leads;
+// a chip that finds the complement counts a secondary error and sends it on, too. What says nothing
+// that the chip can follow (no such port, no such length) is dropped, and its slot is freed. Misuse
+// by the driver fails a check.
 #ifndef VCM5_SWITCHES_DATA_ROUTER_CHIP_H_
 #define VCM5_SWITCHES_DATA_ROUTER_CHIP_H_
 
@@ -32,15 +35,17 @@ struct RouterChipStats {
   uint64_t out[kChipPorts];  // and that left by it
   uint64_t stalled_up;       // times the head of an input waited because no parent link was free
   uint64_t stalled_down;     // because its child link was not free
-  uint64_t crc_errors;       // primary errors (DN4)
-  uint64_t misrouted;        // instructions that this chip cannot follow
+  uint64_t primary_errors;   // packets found damaged first by this chip (DN4)
+  uint64_t secondary_errors; // and those that had been found before
+  uint64_t misrouted;        // undamaged, but with instructions that this chip cannot follow
+  uint64_t dropped;          // these, and the damaged ones that it cannot send on
 };
 
-// What a chip found wrong with a packet that it then dropped.
+// What a chip found wrong with a packet and nobody before it.
 enum class RouterChipFault : uint8_t {
   kNone,
-  kCrc,        // damaged on the link that it came by, or in the chip before
-  kMisrouted,  // instructions that this chip cannot follow
+  kPrimary,    // damaged on the link that it came by, or in the chip before
+  kMisrouted,  // instructions that this chip cannot follow; dropped
 };
 
 class RouterChip {
@@ -50,7 +55,7 @@ class RouterChip {
     uint8_t parents = 0;        // parent ports 0 .. parents - 1 have links
     uint8_t closed = 0;         // parent ports (bits 4 to 7) that no packet may leave by (DN8)
     uint32_t depth = 16;        // packets of each input buffer; a power of two
-    uint32_t slot_units = 1;    // PacketUnits of the machine's longest message
+    uint32_t words_max = 5;     // the machine's longest message
     uint64_t seed = 1;
   };
 
@@ -59,7 +64,7 @@ class RouterChip {
   // that end elsewhere.
   RouterChip(const Options& options, PacketUnit* storage);
   static uint32_t StorageUnits(const Options& options) {
-    return kChipPorts * options.depth * options.slot_units;
+    return kChipPorts * options.depth * PacketUnits(options.words_max);
   }
 
   void SetCredit(unsigned port, uint32_t credits);
@@ -86,6 +91,12 @@ class RouterChip {
     open_ |= static_cast<uint8_t>((credit_[port] != 0 ? 1u : 0u) << port);
   }
   uint32_t Credit(unsigned port) const { return credit_[port]; }
+  // Spends a credit on a packet that does not come out of Route(); false if there is none.
+  bool TakeCredit(unsigned port) {
+    if (credit_[port] == 0) return false;
+    if (--credit_[port] == 0) open_ &= static_cast<uint8_t>(~(1u << port));
+    return true;
+  }
 
   // ---- outputs ----
 
@@ -129,6 +140,9 @@ class RouterChip {
     return static_cast<unsigned>(std::countr_zero(after != 0 ? after : waiting)) == in;
   }
 
+  // Counts a damaged packet and marks it. False if not even its length makes sense.
+  bool HandleDamage(DataPacket* packet, unsigned port);
+
   void NoteFault(RouterChipFault fault, unsigned port) {
     if (has_fault()) return;
     fault_ = fault;
@@ -138,6 +152,7 @@ class RouterChip {
   PacketUnit* slots_;
   uint32_t depth_;
   uint32_t slot_units_;
+  uint32_t words_max_;
   uint8_t occupied_ = 0;   // inputs with a packet
   uint8_t open_ = 0;       // outputs with credit
   uint8_t linked_ = 0;     // outputs that have a link and are not closed
@@ -153,8 +168,10 @@ class RouterChip {
   uint64_t out_[kChipPorts] = {};
   uint64_t stalled_up_ = 0;
   uint64_t stalled_down_ = 0;
-  uint64_t crc_errors_ = 0;
+  uint64_t primary_errors_ = 0;
+  uint64_t secondary_errors_ = 0;
   uint64_t misrouted_ = 0;
+  uint64_t dropped_ = 0;
 };
 
 template <class Sink, class Freed>
@@ -193,13 +210,16 @@ unsigned RouterChip::Route(unsigned budget, Sink&& sink, Freed&& freed) {
         continue;
       }
       const unsigned length = data_header::Length(header);
-      const bool sound = length - 1 < (slot_units_ * 32 - 12) / 4 && DataPacketCrcGood(*packet);
-      if (!sound) {
-        crc_errors_++;
-        NoteFault(RouterChipFault::kCrc, in);
-      } else if (candidates == 0 || (climbs && in >= kChildren)) {
+      const bool sound = length - 1 < words_max_ && DataPacketCrcGood(*packet);
+      bool passes = candidates != 0 && !(climbs && in >= kChildren);
+      if (__builtin_expect(!sound, 0)) {
+        passes = HandleDamage(packet, in) && passes;
+      } else if (!passes) {
         misrouted_++;
         NoteFault(RouterChipFault::kMisrouted, in);
+      }
+      if (__builtin_expect(!passes, 0)) {
+        dropped_++;
       } else {
         unsigned out;
         uint64_t next;

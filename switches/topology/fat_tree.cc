@@ -4,6 +4,7 @@
 
 #include "runtime/base/check.h"
 #include "runtime/base/routing_instructions.h"
+#include "switches/topology/machine_spec.h"
 
 namespace vcm5 {
 

@@ -19,8 +19,6 @@
 #include <cstdint>
 #include <vector>
 
-#include "switches/topology/machine_spec.h"
-
 namespace vcm5 {
 
 // Ports of a router chip: child links 0..3, parent links 4..7.
@@ -42,6 +40,7 @@ struct FatTreePeer {
   Kind kind = Kind::kNothing;
   uint8_t port = 0;  // of the peer chip
   uint32_t id = 0;   // ChipId or leaf
+  bool operator==(const FatTreePeer&) const = default;
 };
 
 class FatTree {

@@ -84,7 +84,7 @@ TEST(BrokenMachine, SendsNothingThroughABrokenChip) {
                     "ring", "40"});
     ASSERT_TRUE(job.Finish());
     EXPECT_EQ(job.out(), "ring 16 nodes 40 rounds\n") << engine;
-    EXPECT_THAT(job.err(), ContainsRegex("left: level 1 node 0 chip 0 parent link 0, up +20\n"))
+    EXPECT_THAT(job.err(), ContainsRegex("left: level 1 chip 0 port 4, up +20\n"))
         << engine;
   }
 }

@@ -220,14 +220,49 @@ int Misaddress() {
   return 0;
 }
 
+// Messages here and there on both halves, until the router is done.
+int Traffic() {
+  const auto receive = [] {
+    for (int half = 0; half < VCM5_HALVES; ++half) {
+      while (vcm5_port_peek(port, half) != nullptr) vcm5_port_receive_word(port, half);
+    }
+  };
+  vcm5::Prng prng(port->self + 1);
+  const unsigned long count = Argument(0, 100);
+  for (unsigned long i = 0; i < count; ++i) {
+    const uint32_t word = 1;
+    while (!vcm5_port_send(port, static_cast<int>(i % 2), prng.Below(port->partition_size), 1,
+                           &word, 1)) {
+      receive();
+      vcm5_port_miss(port);
+    }
+  }
+  vcm5_port_control_first(port, VCM5_FIFO_ROUTER_DONE, 0, 1, 0);
+  while (!vcm5_port_control_receive_ok(port, VCM5_FIFO_ROUTER_DONE)) receive();
+  if (port->self == 0) std::printf("router done\n");
+  return 0;
+}
+
+// Sends what the network takes at once, and ends without receiving anything.
+int Leave() {
+  vcm5::Prng prng(port->self + 1);
+  const unsigned long count = Argument(0, 100);
+  for (unsigned long i = 0; i < count; ++i) {
+    const uint32_t word = 1;
+    vcm5_port_send(port, static_cast<int>(i % 2), prng.Below(port->partition_size), 1, &word, 1);
+  }
+  return 0;
+}
+
 }  // namespace
 
 int main(int argc, char** argv) {
   const std::map<std::string, std::function<int()>> modes = {
       {"abandon", Abandon}, {"barriers", Barriers}, {"busy", Busy},   {"exit", ExitWith},
-      {"flood", Flood},     {"hello", Hello},       {"input", Input}, {"jam", Jam},       {"lines", Lines},
+      {"flood", Flood},     {"hello", Hello},       {"input", Input}, {"jam", Jam},
+      {"leave", Leave},     {"lines", Lines},
       {"misaddress", Misaddress}, {"orphan", Orphan}, {"ring", Ring}, {"scribble", Scribble},
-      {"signal", Signal},   {"stubborn", Stubborn}, {"wait", Wait},
+      {"signal", Signal},   {"stubborn", Stubborn}, {"traffic", Traffic}, {"wait", Wait},
   };
   const auto mode = argc > 1 ? modes.find(argv[1]) : modes.end();
   if (mode == modes.end()) {

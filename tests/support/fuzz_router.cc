@@ -33,6 +33,11 @@ DataPacket ArbitraryPacket(FuzzInput& input, unsigned words_max) {
   return packet;
 }
 
+// What a chip lets out: nothing that is damaged and does not say so.
+bool SoundOrMarked(const DataPacket& packet) {
+  return DataPacketCrcGood(packet) || DataPacketCrcMarked(packet);
+}
+
 class ChipFuzz {
  public:
   explicit ChipFuzz(FuzzInput* input)
@@ -40,7 +45,7 @@ class ChipFuzz {
         options_(MakeOptions(input)),
         storage_(RouterChip::StorageUnits(options_)),
         chip_(options_, storage_.data()),
-        words_max_(options_.slot_units == 1 ? kCm5WordsMax : kCm5eWordsMax) {}
+        words_max_(options_.words_max) {}
 
   void Run() {
     while (!input_->done()) {
@@ -80,7 +85,7 @@ class ChipFuzz {
     options.children_mask = static_cast<uint8_t>(input->Below(16));
     options.parents = static_cast<uint8_t>(input->Below(5));
     options.depth = 1u << input->Below(4);
-    options.slot_units = input->Below(2) == 0 ? 1 : kPacketUnitsMax;
+    options.words_max = input->Below(2) == 0 ? kCm5WordsMax : kCm5eWordsMax;
     options.seed = input->Take<uint64_t>();
     return options;
   }
@@ -97,7 +102,7 @@ class ChipFuzz {
         budget,
         [&](unsigned out, const DataPacket& packet, unsigned length) {
           VCM5_CHECK(Linked(out) && ++outstanding_[out] <= options_.depth);
-          VCM5_CHECK(length == data_header::Length(packet.header) && DataPacketCrcGood(packet));
+          VCM5_CHECK(length == data_header::Length(packet.header) && SoundOrMarked(packet));
         },
         [&](unsigned in, uint32_t slots) { VCM5_CHECK(Linked(in) && slots != 0); });
     VCM5_CHECK(moved <= budget);
@@ -119,6 +124,7 @@ class RegionFuzz {
       : input_(input),
         tree_(1 + input->Below(80), {1 + input->Below(4), 2}),
         options_(MakeOptions(input, tree_)),
+        faulty_(!options_.link_faults.empty()),
         wires_(static_cast<uint32_t>(CutWires(tree_, options_.parts).size())),
         region_(tree_, options_) {}
 
@@ -162,6 +168,18 @@ class RegionFuzz {
     options.depth = 1u << input->Below(3);
     options.words_max = input->Below(2) == 0 ? kCm5WordsMax : kCm5eWordsMax;
     options.leaf_credit = 1 + input->Below(4);
+    for (uint32_t faults = input->Below(4); faults != 0; --faults) {
+      LinkFault fault;
+      fault.from = input->Below(2) == 0
+                       ? LeafEnd(input->Below(tree.leaves()))
+                       : ChipEnd(input->Below(tree.chips()), input->Below(kChipPorts));
+      if (FarEnd(tree, fault.from).kind == LinkEnd::Kind::kNothing) continue;
+      fault.kind = static_cast<LinkFault::Kind>(input->Below(3));
+      fault.bit = input->Below(8 * (12 + 4 * options.words_max));
+      fault.first = 1 + input->Below(4);
+      fault.every = input->Below(4);
+      options.link_faults.push_back(fault);
+    }
     return options;
   }
   void Inject() {
@@ -176,7 +194,7 @@ class RegionFuzz {
     const unsigned moved = region_.Run();
     for (size_t i = 0; i < region_.departures().size(); ++i) {
       const Departure& departure = region_.departures()[i];
-      VCM5_CHECK(DataPacketCrcGood(region_.departure_packet(i)));
+      VCM5_CHECK(faulty_ || SoundOrMarked(region_.departure_packet(i)));
       outstanding_[departure.port]++;
     }
     region_.ClearDepartures();
@@ -204,6 +222,7 @@ class RegionFuzz {
   FuzzInput* input_;
   FatTree tree_;
   RegionOptions options_;
+  bool faulty_;  // links flip bits behind the last chip, too
   uint32_t wires_;
   Region region_;
   DataPacket packet_;

@@ -33,7 +33,9 @@ RegionWorld::RegionWorld(const WorldShape& shape)
       tree_(shape.leaves, shape.parents_per_level),
       cut_(CutWires(tree_, shape.parts)),
       chips_(tree_.chips()),
-      fifo_(shape.leaves) {
+      fifo_(shape.leaves),
+      injected_(shape.leaves),
+      arrived_(shape.leaves) {
   for (uint32_t part = 0; part < shape.parts; ++part) {
     RegionOptions options;
     options.part = part;
@@ -43,6 +45,7 @@ RegionWorld::RegionWorld(const WorldShape& shape)
     options.leaf_credit = shape.leaf_credit;
     options.seed = shape.seed;
     options.closed = shape.closed;
+    options.link_faults = shape.link_faults;
     regions_.push_back(std::make_unique<Region>(tree_, options));
     const Region& region = *regions_.back();
     for (uint32_t i = 0; i < region.chips(); ++i) chips_[region.chip_id(i)] = &region.chip(i);
@@ -64,6 +67,7 @@ bool RegionWorld::Send(uint32_t source, uint32_t destination, unsigned length, u
                                        tag, static_cast<uint32_t>(ledger_.size()));
   CopyPacket(region.InjectSlot(source), &packet, length);
   region.Inject(source);
+  ++injected_[source];
   ledger_.push_back({source, destination, length, tag, false});
   return true;
 }
@@ -120,15 +124,27 @@ unsigned RegionWorld::Receive(uint32_t leaf, unsigned messages) {
 
 void RegionWorld::Arrive(uint32_t leaf, const DataPacket& packet, unsigned length) {
   VCM5_CHECK_MSG(++fifo_[leaf] <= shape_.leaf_credit, "delivered without credit");
-  VCM5_CHECK_MSG(data_header::Length(packet.header) == length && DataPacketCrcGood(packet),
-                 "altered");
+  ++arrived_[leaf];
+  const bool whole = data_header::Length(packet.header) == length;
+  if (!shape_.link_faults.empty() && !(whole && DataPacketCrcGood(packet))) {
+    ++(whole && DataPacketCrcMarked(packet) ? leaf_secondary_ : leaf_primary_);
+    ++refused_;
+    --fifo_[leaf];
+    regions_[tree_.PartOfLeaf(leaf, shape_.parts)]->HandleLeafCredit(leaf, 1);
+    return;
+  }
+  VCM5_CHECK_MSG(whole && DataPacketCrcGood(packet), "altered");
   const uint32_t id = packet.words[0];
   VCM5_CHECK_MSG(id < ledger_.size(), "a message that nobody sent");
   Entry& entry = ledger_[id];
-  VCM5_CHECK_MSG(!entry.delivered, "delivered twice");
+  VCM5_CHECK_MSG(!entry.delivered || !shape_.link_faults.empty(), "delivered twice");
   VCM5_CHECK_MSG(entry.destination == leaf, "delivered to the wrong leaf");
   VCM5_CHECK_MSG(packet.header == data_header::Make(0, entry.length, entry.tag, leaf), "altered");
   VCM5_CHECK_MSG(WordsAreOf(id, packet.words, entry.length), "altered");
+  if (entry.delivered) {
+    ++repeated_;
+    return;
+  }
   entry.delivered = true;
   ++delivered_;
   const auto [newest, first] = newest_.try_emplace({entry.source, leaf}, id);
@@ -137,7 +153,8 @@ void RegionWorld::Arrive(uint32_t leaf, const DataPacket& packet, unsigned lengt
 }
 
 void RegionWorld::Settle() {
-  const uint64_t rounds_max = 100 + uint64_t{sent()} * 2 * tree_.levels();
+  const uint64_t messages_max = uint64_t{sent()} << shape_.link_faults.size();
+  const uint64_t rounds_max = 100 + messages_max * 2 * tree_.levels();
   unsigned moved = 1;
   for (uint64_t round = 0; moved != 0; ++round) {
     VCM5_CHECK_MSG(round < rounds_max, "does not settle");
@@ -170,6 +187,7 @@ void RegionWorld::Check() const {
 
 void RegionWorld::CheckChips() const {
   uint64_t held = 0;
+  uint64_t dropped = 0;
   for (const RouterChip* chip : chips_) {
     chip->CheckInvariants();
     const RouterChipStats stats = chip->stats();
@@ -179,12 +197,49 @@ void RegionWorld::CheckChips() const {
       out += stats.out[port];
       waiting += chip->Waiting(port);
     }
-    VCM5_CHECK_MSG(in == out + waiting, "Kirchhoff: a chip");
-    VCM5_CHECK(stats.crc_errors == 0 && stats.misrouted == 0);
+    VCM5_CHECK_MSG(in == out + waiting + stats.dropped, "Kirchhoff: a chip");
+    VCM5_CHECK(stats.primary_errors == 0 || !shape_.link_faults.empty());
+    VCM5_CHECK(stats.misrouted == 0);
     held += waiting;
+    dropped += stats.dropped;
   }
   for (const Lane& lane : lanes_) held += lane.packets;
-  VCM5_CHECK_MSG(sent() == delivered_ + held, "Kirchhoff: the network");
+  uint64_t lost = 0;
+  uint64_t made = 0;
+  for (const auto& region : regions_) {
+    const LinkFaults* faults = region->link_faults();
+    if (faults == nullptr) continue;
+    lost += faults->counts().lost;
+    made += faults->counts().duplicated - faults->waiting();
+  }
+  VCM5_CHECK_MSG(sent() + made == delivered_ + repeated_ + refused_ + dropped + lost + held,
+                 "Kirchhoff: the network");
+}
+
+Kirchhoff RegionWorld::Law() const {
+  Kirchhoff law(tree_);
+  for (const auto& region : regions_) law.SetChips(*region);
+  for (uint32_t leaf = 0; leaf < shape_.leaves; ++leaf) {
+    law.SetEnd(LeafEnd(leaf), {arrived_[leaf], injected_[leaf]});
+  }
+  return law;
+}
+
+uint64_t RegionWorld::LeftOver(const LinkEnd& from) const {
+  return from.kind == LinkEnd::Kind::kLeaf ? injected_[from.id]
+                                           : chips_[from.id]->stats().out[from.port];
+}
+
+uint64_t RegionWorld::primary_errors() const {
+  uint64_t errors = leaf_primary_;
+  for (const RouterChip* chip : chips_) errors += chip->stats().primary_errors;
+  return errors;
+}
+
+uint64_t RegionWorld::secondary_errors() const {
+  uint64_t errors = leaf_secondary_;
+  for (const RouterChip* chip : chips_) errors += chip->stats().secondary_errors;
+  return errors;
 }
 
 // What one end of a link sent, the other end has, but for what a wire carries; and each place in
@@ -209,7 +264,10 @@ void RegionWorld::CheckLinks() const {
       const uint32_t packets = wire == out_and_back.end() ? 0 : wire->second.first->packets;
       const uint32_t credits = wire == out_and_back.end() ? 0 : wire->second.second->credits;
       const RouterChip& far = *chips_[peer.id];
-      VCM5_CHECK_MSG(chip.stats().out[port] == far.stats().in[peer.port] + packets,
+      const LinkEnd from = ChipEnd(id, port);
+      const bool faulty = std::any_of(shape_.link_faults.begin(), shape_.link_faults.end(),
+                                      [&](const LinkFault& fault) { return fault.from == from; });
+      VCM5_CHECK_MSG(faulty || chip.stats().out[port] == far.stats().in[peer.port] + packets,
                      "Kirchhoff: a link");
       VCM5_CHECK_MSG(chip.Credit(port) + packets + far.Waiting(peer.port) + credits == shape_.depth,
                      "credits of a link");

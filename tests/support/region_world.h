@@ -1,6 +1,7 @@
 // A whole data-network half of one or more regions, with fake wires between them and fake leaves:
 // the tests' driver. It keeps a ledger of every message, and stops the process when one is lost,
-// duplicated, altered or delivered to the wrong leaf.
+// duplicated, altered or delivered to the wrong leaf; unless the shape has link faults: then messages
+// may get lost or come twice, and leaves refuse what is damaged, as NIs do. None is ever altered.
 //
 // Wires keep the order of what they carry, each for itself; which wire moves when is up to the
 // test, so any delay and any order between wires can happen.
@@ -16,6 +17,7 @@
 #include <vector>
 
 #include "runtime/base/prng.h"
+#include "switches/data/kirchhoff.h"
 #include "switches/data/region.h"
 #include "switches/topology/fat_tree.h"
 
@@ -30,6 +32,7 @@ struct WorldShape {
   uint32_t leaf_credit = 8;
   uint64_t seed = 1;
   std::vector<uint8_t> closed;  // parent ports by ChipId (RegionOptions)
+  std::vector<LinkFault> link_faults = {};
 
   static WorldShape Random(Prng& prng);
   std::string Describe() const;
@@ -64,6 +67,16 @@ class RegionWorld {
   // Kirchhoff for every chip, every link and the whole network; credits neither made nor lost; the
   // chips' own invariants.
   void Check() const;
+
+  // What all ends of all links counted. The law holds whenever no wire carries a packet.
+  Kirchhoff Law() const;
+  // Messages that left over a link, by the count of its near end.
+  uint64_t LeftOver(const LinkEnd& from) const;
+  // Damaged packets found, by chips and leaves.
+  uint64_t primary_errors() const;
+  uint64_t secondary_errors() const;
+  uint32_t refused() const { return refused_; }        // by leaves
+  uint32_t repeated() const { return repeated_; }      // deliveries of what had been delivered
 
   uint32_t sent() const { return static_cast<uint32_t>(ledger_.size()); }
   uint32_t delivered() const { return delivered_; }
@@ -110,8 +123,14 @@ class RegionWorld {
   std::vector<uint32_t> fifo_;            // messages in each leaf's incoming FIFO
   std::vector<Entry> ledger_;             // by message id
   std::map<std::pair<uint32_t, uint32_t>, uint32_t> newest_;  // id delivered, by pair
-  uint32_t delivered_ = 0;
+  std::vector<uint32_t> injected_;  // by leaf
+  std::vector<uint32_t> arrived_;   // by leaf
+  uint32_t delivered_ = 0;          // different ones
   uint32_t overtaken_ = 0;
+  uint32_t refused_ = 0;
+  uint32_t repeated_ = 0;
+  uint64_t leaf_primary_ = 0;
+  uint64_t leaf_secondary_ = 0;
 };
 
 }  // namespace vcm5

@@ -3,6 +3,7 @@
 #include <cstring>
 #include <exception>
 
+#include "daemons/config/fault_spec.h"
 #include "runtime/base/version.h"
 #include "tools/vcm5/commands.h"
 #ifdef VCM5_HAVE_BENCH
@@ -18,6 +19,7 @@ constexpr char kHelp[] = R"(vcm5: a virtual Connection Machine CM-5.
   vcm5 machine [OPTIONS]              print, check or explain machine descriptions
   vcm5 bench [OPTIONS]                measure the networks
   vcm5 help [COMMAND]                 this text, or that of a command
+  vcm5 help faults                    how to break a machine: `vcm5 run --fault`
   vcm5 --version
 
 Examples:
@@ -49,6 +51,10 @@ const Command* Find(const char* name) {
 }
 
 int Help(int argc, char** argv) {
+  if (argc > 1 && std::strcmp(argv[1], "faults") == 0) {
+    std::fputs(kFaultHelp, stdout);
+    return 0;
+  }
   const Command* command = argc > 1 ? Find(argv[1]) : nullptr;
   if (command == nullptr) {
     if (argc > 1) {

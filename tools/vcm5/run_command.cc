@@ -12,6 +12,7 @@
 #include "absl/status/statusor.h"
 #include "absl/strings/numbers.h"
 #include "absl/strings/str_cat.h"
+#include "daemons/config/fault_spec.h"
 #include "daemons/config/machine_config.h"
 #include "runtime/launch/launch.h"
 #include "runtime/launch/program_lookup.h"
@@ -45,6 +46,8 @@ Examples:
   vcm5 run -n 4 --timeout 10 ./prog            end it after 10 s and say who waits for whom
   vcm5 run --machine my.textproto ./prog       on a machine of your own (see vcm5 machine --help)
   vcm5 run -n 16 ./a : -n 4 ./b --fast         two programs, in partitions of 16 and of 4 nodes
+  vcm5 run --fault "data.left: leaf 0 lose once at message 5" --timeout 10 ./prog
+                                               on a broken one (see vcm5 help faults)
 
 Exit status: the program's; 128 + S if signal S killed a node; 124 after a timeout; 1 if vcm5 failed;
 2 if something is wrong with the command line or with what it names.
@@ -61,6 +64,7 @@ struct Words {
   bool label = false;
   std::string timeout;
   bool stats = false;
+  std::vector<std::string> faults;
   std::vector<std::string> program;
 };
 
@@ -153,6 +157,12 @@ absl::Status TakeMachine(const Words& words, const std::vector<ProgramWords>& pr
         ParseNumber("--seed", *words.seed, 0, std::numeric_limits<uint64_t>::max());
     if (!seed.ok()) return seed.status();
     options->machine.seed = *seed;
+  }
+  for (const std::string& fault : words.faults) {
+    absl::Status status = AddFault(fault, &options->machine);
+    if (!status.ok()) {
+      return absl::InvalidArgumentError(absl::StrCat("--fault: ", std::string(status.message())));
+    }
   }
   return absl::OkStatus();
 }
@@ -274,6 +284,9 @@ int RunCommand(int argc, char** argv) {
   app.add_option("--timeout", words.timeout, "end the job after so many seconds, with a report")
       ->type_name("T");
   app.add_flag("--stats", words.stats, "say afterwards what the networks carried");
+  app.add_option("--fault", words.faults, "break something, as `vcm5 help faults` says; repeatable")
+      ->type_name("FAULT")
+      ->allow_extra_args(false);
   app.prefix_command();
   app.footer(kFooter);
   if (const std::optional<int> status = ParseCommandLine(app, argc, argv, " PROGRAM [ARGS]")) {

@@ -17,7 +17,7 @@ TEST(HostileInput, AScribbledPageNeverMisleadsADataPort) {
   });
 }
 
-TEST(HostileInput, ARouterChipForwardsOnlySoundPacketsAndEmpties) {
+TEST(HostileInput, ARouterChipForwardsOnlySoundOrMarkedPacketsAndEmpties) {
   ForEachSeed(1000, [](uint64_t seed) {
     const std::vector<uint8_t> bytes = RandomBytes(seed, 4000);
     FuzzRouterChip(bytes.data(), bytes.size());

@@ -7,6 +7,7 @@
 
 #include "runtime/base/prng.h"
 #include "switches/topology/fat_tree.h"
+#include "switches/topology/machine_spec.h"
 #include "tests/support/seeds.h"
 #include "tests/support/tree_oracle.h"
 

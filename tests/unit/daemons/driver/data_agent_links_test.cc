@@ -83,7 +83,7 @@ TEST_F(DataAgentLinksTest, NamesThePlaceWhereADamagedMessageWasFound) {
   const std::vector<FabricError> errors = agent_->TakeErrors();
   ASSERT_THAT(errors, SizeIs(1));
   EXPECT_THAT(errors[0].message,
-              HasSubstr("the left data network lost a message that was damaged, found at level "));
+              HasSubstr("left data network: a message was damaged on the link from level 2 chip "));
 }
 
 TEST_F(DataAgentLinksTest, ANeighbourWithoutCreditIsNotHeardAgain) {

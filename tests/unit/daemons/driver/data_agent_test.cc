@@ -5,7 +5,9 @@
 #include <gtest/gtest.h>
 #include <unistd.h>
 
+#include <map>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "netif/wire/data_packet.h"
@@ -146,6 +148,94 @@ TEST_P(DataAgentTest, SaysThatAPortIsClosed) {
     for (std::string& line : machine_.agent(i).Waiting()) waiting.push_back(std::move(line));
   }
   EXPECT_THAT(waiting, ElementsAre("node 4's port to the left data network is closed"));
+}
+
+// ---- faulty links ----
+
+// Nodes 0 and 19 are in different parts unless there is one only; what goes from 0 to 19 leaves by
+// leaf 0's link.
+MachineSpec FaultySpec(LinkFault::Kind kind) {
+  MachineSpec spec = SmallSpec();
+  LinkFault fault;
+  fault.half = VCM5_RIGHT;
+  fault.from = LeafEnd(0);
+  fault.kind = kind;
+  fault.bit = 96;
+  fault.first = 2;
+  spec.link_faults = {fault};
+  return spec;
+}
+
+struct FaultyOutcome {
+  size_t received = 0;
+  std::vector<std::string> errors;
+  std::vector<std::string> unbalanced;
+};
+
+// Three messages from node 0 to node 19 over each half.
+FaultyOutcome SendOverAFaultyLink(uint32_t parts, LinkFault::Kind kind) {
+  DataMachine machine(FaultySpec(kind), parts, 1);
+  FaultyOutcome outcome;
+  for (uint32_t word = 0; word < 3; ++word) {
+    for (int half = 0; half < VCM5_HALVES; ++half) {
+      EXPECT_TRUE(vcm5_port_send(&machine.port(0), half, 19, 0, &word, 1));
+    }
+  }
+  for (int quiet = 0; quiet < 10;) quiet = machine.RunAll() != 0 ? 0 : quiet + 1;
+  while (vcm5_port_peek(&machine.port(19), VCM5_RIGHT) != nullptr) {
+    vcm5_port_receive_word(&machine.port(19), VCM5_RIGHT);
+    ++outcome.received;
+  }
+  for (const FabricError& error : machine.errors()) outcome.errors.push_back(error.message);
+  for (size_t i = 0; i < machine.agents(); ++i) {
+    for (std::string& line : machine.agent(i).Unbalanced()) {
+      outcome.unbalanced.push_back(std::move(line));
+    }
+  }
+  return outcome;
+}
+
+TEST_P(DataAgentTest, NamesTheLinkThatDamagedAMessageWhichIsNotDelivered) {
+  const FaultyOutcome outcome = SendOverAFaultyLink(GetParam(), LinkFault::Kind::kFlip);
+  EXPECT_EQ(outcome.received, 2u);
+  EXPECT_THAT(outcome.errors,
+              ElementsAre("right data network: a message was damaged on the link from leaf 0 to "
+                          "level 1 chip 0 port 0"));
+  EXPECT_THAT(outcome.unbalanced, IsEmpty());
+}
+
+TEST_P(DataAgentTest, NamesTheLinkThatLostAMessage) {
+  const FaultyOutcome outcome = SendOverAFaultyLink(GetParam(), LinkFault::Kind::kLose);
+  EXPECT_EQ(outcome.received, 2u);
+  EXPECT_THAT(outcome.errors, IsEmpty());
+  EXPECT_THAT(outcome.unbalanced, ElementsAre("right data network: 1 message lost on the link from "
+                                              "leaf 0 to level 1 chip 0 port 0"));
+}
+
+TEST_P(DataAgentTest, NamesTheLinkThatDuplicatedAMessage) {
+  const FaultyOutcome outcome = SendOverAFaultyLink(GetParam(), LinkFault::Kind::kDuplicate);
+  EXPECT_EQ(outcome.received, 4u);
+  EXPECT_THAT(outcome.errors, IsEmpty());
+  EXPECT_THAT(outcome.unbalanced, ElementsAre("right data network: 1 message duplicated on the link "
+                                              "from leaf 0 to level 1 chip 0 port 0"));
+}
+
+// Both daemons count an end of each wire between them; nothing is on its way.
+TEST_P(DataAgentTest, BothEndsOfAWireCountTheSame) {
+  for (uint32_t node = 0; node < machine_.nodes(); ++node) {
+    ASSERT_TRUE(Send(node, (node + 10) % machine_.nodes(), VCM5_LEFT, node));
+  }
+  Settle();
+  std::map<std::pair<int, uint32_t>, std::vector<WireEnd>> wires;
+  for (size_t i = 0; i < machine_.agents(); ++i) {
+    for (const WireEnd& end : machine_.agent(i).WireEnds()) wires[{end.half, end.wire}].push_back(end);
+  }
+  EXPECT_EQ(wires.empty(), GetParam() == 1);
+  for (const auto& [wire, ends] : wires) {
+    ASSERT_THAT(ends, SizeIs(2));
+    EXPECT_EQ(ends[0].in, ends[1].out);
+    EXPECT_EQ(ends[0].out, ends[1].in);
+  }
 }
 
 // Control processors and I/O channels have addresses and NIs like nodes (NI12, DN10).

@@ -207,11 +207,24 @@ TEST_F(DataPortTest, CreditIsWhatTheProgramReceived) {
   EXPECT_EQ(port_->Undelivered(), 2u);
 }
 
-TEST_F(DataPortTest, RefusesACorruptedPacketAndItsSlotStaysFree) {
+TEST_F(DataPortTest, RefusesADamagedPacketAsAPrimaryErrorAndItsSlotStaysFree) {
   DataPacket bad = Incoming(1);
   bad.words[1] ^= 1;
   EXPECT_FALSE(Deliver(bad));
-  EXPECT_EQ(port_->TakeReport().fault, DataPortFault::kBadCrc);
+  EXPECT_EQ(port_->TakeReport().fault, DataPortFault::kPrimary);
+  EXPECT_EQ(port_->primary_errors(), 1u);
+  EXPECT_EQ(port_->secondary_errors(), 0u);
+  EXPECT_EQ(port_->Undelivered(), 0u);
+}
+
+TEST_F(DataPortTest, RefusesAMarkedPacketAndOnlyCountsIt) {
+  DataPacket marked = Incoming(1);
+  marked.words[1] ^= 1;
+  marked.crc = ~DataPacketCrc(marked, 3, marked.header);
+  EXPECT_FALSE(Deliver(marked));
+  EXPECT_EQ(port_->TakeReport().fault, DataPortFault::kNone) << "it has been signalled";
+  EXPECT_EQ(port_->primary_errors(), 0u);
+  EXPECT_EQ(port_->secondary_errors(), 1u);
   EXPECT_EQ(port_->Undelivered(), 0u);
 }
 
@@ -220,8 +233,25 @@ TEST_F(DataPortTest, RefusesALengthThatTheMachineDoesNotHave) {
     DataPacket bad{};
     bad.header = data_header::Make(0, length, 0, kPhysicalSelf);
     EXPECT_FALSE(port_->Deliver(bad, length));
-    EXPECT_EQ(port_->TakeReport().fault, DataPortFault::kBadCrc);
+    EXPECT_EQ(port_->TakeReport().fault, DataPortFault::kPrimary);
   }
+}
+
+TEST_F(DataPortTest, CountsWhatWentOverItsLinks) {
+  PushRaw(99, 0, 1);  // refused before the link
+  ASSERT_TRUE(Push(0, 0, 1, 1));
+  DataPacket packet;
+  EXPECT_FALSE(Take(&packet));
+  EXPECT_TRUE(Take(&packet));
+  EXPECT_EQ(port_->injected(), 1u);
+  DataPacket bad = Incoming(1);
+  bad.words[1] ^= 1;
+  EXPECT_TRUE(Deliver(Incoming(2)));
+  EXPECT_FALSE(Deliver(bad));  // refused after it
+  memory_.page()->node_data.out_tail[kHalf] = 1000;
+  port_->Look();
+  EXPECT_FALSE(Deliver(Incoming(3)));
+  EXPECT_EQ(port_->arrived(), 3u);
 }
 
 TEST_F(DataPortTest, RefusesAPacketForSomebodyElse) {

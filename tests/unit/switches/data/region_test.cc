@@ -55,7 +55,7 @@ TEST(Region, DeliversWithinTheCreditOfTheLeaf) {
   EXPECT_THAT(region.departures(), SizeIs(1));
 }
 
-TEST(Region, NamesTheChipAndPortWhereABadPacketWasDropped) {
+TEST(Region, NamesTheChipAndPortWhereADamagedPacketWasFound) {
   const FatTree tree(64, {2, 2, 4});
   Region region(tree, Part(0, 1));
   Inject(region, 3, 60, 77);
@@ -64,9 +64,11 @@ TEST(Region, NamesTheChipAndPortWhereABadPacketWasDropped) {
   CopyPacket(region.InjectSlot(6), &damaged, 5);
   region.Inject(6);
   region.Run();
-  EXPECT_THAT(region.departures(), SizeIs(1)) << "the good one";
+  ASSERT_THAT(region.departures(), SizeIs(2)) << "the damaged one is marked and goes on";
+  EXPECT_TRUE(DataPacketCrcMarked(region.departure_packet(0)));
+  EXPECT_TRUE(DataPacketCrcGood(region.departure_packet(1)));
   ASSERT_THAT(region.faults(), SizeIs(1));
-  EXPECT_EQ(region.faults()[0].fault, RouterChipFault::kCrc);
+  EXPECT_EQ(region.faults()[0].fault, RouterChipFault::kPrimary);
   EXPECT_EQ(region.faults()[0].chip, tree.chip(1, 1, 0));
   EXPECT_EQ(region.faults()[0].port, 2u);
   region.ClearFaults();

@@ -252,7 +252,7 @@ TEST(RouterChip, TakesTheLongestPacketsOfTheCm5e) {
   RouterChip::Options options;
   options.children_mask = 0xf;
   options.depth = 2;
-  options.slot_units = kPacketUnitsMax;
+  options.words_max = kCm5eWordsMax;
   std::vector<PacketUnit> storage(RouterChip::StorageUnits(options));
   RouterChip chip(options, storage.data());
   for (uint32_t id = 0; id < 2; ++id) {

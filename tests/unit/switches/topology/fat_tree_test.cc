@@ -6,6 +6,8 @@
 #include <tuple>
 #include <vector>
 
+#include "switches/topology/machine_spec.h"
+
 namespace vcm5 {
 namespace {
 

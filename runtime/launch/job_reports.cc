@@ -1,0 +1,108 @@
+// What a job asks its daemons, and what it says of their answers: who waits for whom when --timeout
+// strikes, counters when all nodes have ended, and in both cases where messages got lost.
+#include <utility>
+
+#include "absl/strings/str_cat.h"
+#include "absl/strings/str_format.h"
+#include "runtime/launch/job.h"
+
+namespace vcm5 {
+
+void Job::AskDaemons(const config::ToDaemon& message) {
+  answers_due_ = 0;
+  for (const auto& daemon : daemons_) {
+    if (!daemon->alive()) continue;
+    ++answers_due_;
+    daemon->Send(message);
+    fabric_->Wake(daemon->index());
+  }
+}
+
+// One more answer to what was asked last.
+void Job::Answered() {
+  if (answers_due_ == 0 || --answers_due_ != 0) return;
+  if (wires_.EndRound()) {
+    config::ToDaemon again;
+    again.mutable_counts();
+    AskDaemons(again);
+    // Each round has the time that the first one had.
+    if (reporting_) After(report_timer_, kReportTime, [this] { ReportTooSlow(); });
+    if (phase_ == Phase::kFinishing) After(finish_timer_, kFinishTime, [this] { Drain(); });
+  } else if (reporting_) {
+    Report();
+  } else {
+    CheckProgress();
+  }
+}
+
+void Job::OnCounts(DaemonHandle& daemon, const config::Counts& counts) {
+  wires_.Take(daemon.index(), counts.wires());
+  Answered();
+}
+
+// ---- --timeout -----------------------------------------------------------------------------------
+
+void Job::OnTimeout() {
+  if (phase_ != Phase::kRunning) return;
+  reporting_ = true;
+  wires_.Begin();
+  config::ToDaemon request;
+  request.mutable_waiting();
+  AskDaemons(request);
+  After(report_timer_, kReportTime, [this] { ReportTooSlow(); });
+}
+
+void Job::OnWaiting(DaemonHandle& daemon, const config::Waiting& waiting) {
+  for (const std::string& line : waiting.lines()) waiting_.push_back(line);
+  wires_.Take(daemon.index(), waiting.wires());
+  Answered();
+}
+
+void Job::ReportTooSlow() {
+  waiting_.push_back("(not all daemons answered)");
+  Report();
+}
+
+void Job::Report() {
+  if (phase_ != Phase::kRunning || !std::exchange(reporting_, false)) return;
+  report_timer_.cancel();
+  End(kExitTimeout, absl::StrCat("no end after ", absl::StrFormat("%g", options_.timeout_seconds),
+                                 " s (--timeout): ", nodes_.alive(), " of ", options_.nodes(),
+                                 " nodes still ran; the job has ended"));
+  for (const std::string& line : waiting_) output_.Say(absl::StrCat("  ", line));
+  for (const std::string& line : wires_.Lines()) output_.Say(absl::StrCat("  ", line));
+}
+
+// ---- when all nodes have ended -------------------------------------------------------------------
+
+void Job::AskForTheLast() {
+  wires_.Begin();
+  config::ToDaemon request;
+  request.mutable_finish();
+  AskDaemons(request);
+}
+
+void Job::OnFinished(DaemonHandle& daemon, const config::Finished& finished) {
+  if (phase_ != Phase::kFinishing) return;
+  if (finished.faults_size() > 0) {
+    const config::Fault& fault = finished.faults(0);
+    End(kExitFailure, fabric_->LineOf({fault.leaf(), fault.message()}));
+  }
+  for (const config::Stat& stat : finished.stats()) {
+    stats_.push_back({.name = stat.name(), .value = stat.value(), .is_link = stat.is_link()});
+  }
+  for (const std::string& line : finished.unbalanced()) unbalanced_.push_back(line);
+  wires_.Take(daemon.index(), finished.wires());
+  Answered();
+}
+
+// A job whose nodes all ended well has failed all the same if the network lost one of its messages,
+// or made one.
+void Job::EndUnbalanced() {
+  for (const std::string& line : wires_.Lines()) unbalanced_.push_back(line);
+  if (unbalanced_.empty() || reason_given_) return;
+  End(kExitFailure, unbalanced_.front());
+  for (size_t i = 1; i < unbalanced_.size(); ++i) output_.Say(unbalanced_[i]);
+}
+
+}  // namespace vcm5
