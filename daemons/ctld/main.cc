@@ -15,12 +15,17 @@ absl::StatusOr<std::vector<std::unique_ptr<Agent>>> MakeAgents(DaemonSetup& setu
   if (Bells(setup).bells() != setup.bells) {
     return absl::InvalidArgumentError("wrong number of bells");
   }
+  if (setup.supervisor_memory.data() == nullptr) {
+    return absl::InvalidArgumentError("the supervisor pages are missing");
+  }
   ControlAgentOptions options;
   options.spec = setup.spec;
   for (uint32_t node = 0; node < setup.partition_size; ++node) {
     if (setup.pages[node] == nullptr) return absl::InvalidArgumentError("a node's memory is missing");
     options.pages.push_back(setup.pages[node]);
     options.members.push_back(node);
+    options.supervisor_pages.push_back(setup.supervisor_page(node));
+    options.interrupt_lines.push_back(setup.interrupt_lines[node]);
   }
   options.doorbell = setup.doorbell();
   std::vector<std::unique_ptr<Agent>> agents;

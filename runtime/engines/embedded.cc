@@ -1,7 +1,6 @@
 #include "runtime/engines/embedded.h"
 
 #include <sched.h>
-#include <sys/mman.h>
 #include <time.h>
 
 #include <algorithm>
@@ -22,27 +21,11 @@
 #include "runtime/base/check.h"
 #include "runtime/base/prng.h"
 #include "runtime/engines/fiber.h"
+#include "runtime/engines/lazy_memory.h"
+#include "runtime/engines/supervisor_pages.h"
 
 namespace vcm5 {
 namespace {
-
-// Zeroed memory that is touched only as it is used.
-class LazyMemory {
- public:
-  explicit LazyMemory(size_t bytes) : bytes_(bytes) {
-    data_ = static_cast<uint8_t*>(mmap(nullptr, bytes, PROT_READ | PROT_WRITE,
-                                       MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0));
-    VCM5_CHECK_MSG(data_ != MAP_FAILED, "no memory for the machine's network interfaces");
-  }
-  LazyMemory(const LazyMemory&) = delete;
-  LazyMemory& operator=(const LazyMemory&) = delete;
-  ~LazyMemory() { munmap(data_, bytes_); }
-  uint8_t* data() const { return data_; }
-
- private:
-  uint8_t* data_;
-  size_t bytes_;
-};
 
 struct Worker;
 
@@ -80,6 +63,8 @@ class Embedded::Machine {
     return reinterpret_cast<vcm5_ni_page*>(memory_.data() + node * (node_bytes_ + kColour));
   }
 
+  Supervisor supervisor(uint32_t node) { return supervisors_.Attach(node, control_doorbell_); }
+
   EmbeddedOptions options_;
   std::vector<std::unique_ptr<Agent>> agents_;  // left, right, control
 
@@ -106,7 +91,9 @@ class Embedded::Machine {
 
   const size_t node_bytes_;
   LazyMemory memory_;
+  SupervisorPages supervisors_;
   LazyMemory bells_;
+  Doorbell control_doorbell_;
   std::vector<EmbeddedNode> nodes_;
   std::vector<Worker> workers_;
   uint64_t spin_rounds_;  // that a worker looks again before it gives its processor away
@@ -121,6 +108,7 @@ Embedded::Machine::Machine(EmbeddedOptions options)
     : options_(std::move(options)),
       node_bytes_(NodeMemoryBytes(options_.spec)),
       memory_((node_bytes_ + kColour) * options_.spec.nodes),
+      supervisors_(options_.spec.nodes),
       bells_(3 * Doorbell::BytesFor(vcm5_control_bells(options_.spec.leaves()))),
       nodes_(options_.spec.nodes) {
   const MachineSpec& spec = options_.spec;
@@ -131,6 +119,7 @@ Embedded::Machine::Machine(EmbeddedOptions options)
     Doorbell::Create(memory, bells);
     doorbells[i] = Doorbell(memory, bells);
   }
+  control_doorbell_ = doorbells[2];
   std::vector<vcm5_ni_page*> pages(spec.nodes);
   std::vector<uint32_t> members(spec.nodes);
   std::iota(members.begin(), members.end(), 0u);
@@ -169,6 +158,7 @@ Embedded::Machine::Machine(EmbeddedOptions options)
   control.pages = pages;
   control.members = members;
   control.doorbell = doorbells[2];
+  control.supervisor_pages = supervisors_.pages();
   agents_.push_back(MakeControlAgent(std::move(control)));
 
   const unsigned threads = std::clamp(options_.threads, 1u, spec.nodes);
@@ -368,6 +358,8 @@ absl::Status Embedded::Run(const std::function<void(vcm5_port&)>& node_main) {
 void Embedded::Finish(vcm5_port& port) { machine_->Finish(port); }
 
 vcm5_port* Embedded::Current() { return current_node == nullptr ? nullptr : &current_node->port; }
+
+Supervisor Embedded::supervisor(uint32_t node) { return machine_->supervisor(node); }
 
 std::vector<FabricStat> Embedded::Stats() const {
   std::vector<FabricStat> stats;

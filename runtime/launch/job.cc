@@ -69,6 +69,7 @@ int Job::Run() {
       signals_.add(number);
     }
   }
+  signals_.add(SIGUSR1);
   AdoptOrphans();
   spawner_.RaiseDescriptorLimit();
   WaitForSignal();
@@ -177,6 +178,9 @@ void Job::WaitForSignal() {
 }
 
 void Job::OnSignal(int number) {
+  // Goes to all nodes at once; if earlier ones are still on their way, these will do.
+  if (number == SIGUSR1 && fabric_ != nullptr) fabric_->supervisor().Interrupt(SIGUSR1);
+  if (number == SIGUSR1) return;
   if (phase_ == Phase::kDraining) {
     // All processes are gone; whoever is to read the output does not.
     if (exit_status_ == 0) exit_status_ = 128 + number;

@@ -69,6 +69,7 @@ absl::StatusOr<std::unique_ptr<JobFabric>> JobFabric::Create(const RunOptions& o
   if (absl::Status status = fabric->MakeDaemons(); !status.ok()) return status;
   if (absl::Status status = fabric->MakeLinks(); !status.ok()) return status;
   if (absl::Status status = fabric->MakeNodes(); !status.ok()) return status;
+  if (absl::Status status = fabric->MakeSupervisor(); !status.ok()) return status;
   return fabric;
 }
 
@@ -132,6 +133,26 @@ absl::Status JobFabric::MakeNodes() {
   return absl::OkStatus();
 }
 
+absl::Status JobFabric::MakeSupervisor() {
+  absl::StatusOr<SharedMemory> memory =
+      SharedMemory::Create("vcm5-supervisor", sizeof(vcm5_supervisor_page) * options_.nodes);
+  if (!memory.ok()) return memory.status();
+  supervisor_memory_ = std::move(*memory);
+  auto* page = reinterpret_cast<vcm5_supervisor_page*>(supervisor_memory_.data());
+  for (uint32_t node = 0; node < options_.nodes; ++node) {
+    vcm5_supervisor_page_init(page + node, node, options_.nodes);
+  }
+  if (const char* wrong = vcm5_supervisor_attach(&supervisor_port_, page)) {
+    return absl::InternalError(wrong);
+  }
+  const Daemon& control = daemons_.back();
+  const Doorbell doorbell(control.doorbell.data(), control.bells.bells());
+  supervisor_port_.doorbell = doorbell.shared();
+  supervisor_port_.bell = doorbell.bell(vcm5_supervisor_bell(0));
+  supervisor_port_.wake = Doorbell::Wake;
+  return absl::OkStatus();
+}
+
 absl::Status JobFabric::Configure(uint32_t daemon, ControlChannel& channel) const {
   const Daemon& self = daemons_[daemon];
   config::ToDaemon message;
@@ -152,11 +173,11 @@ absl::Status JobFabric::Configure(uint32_t daemon, ControlChannel& channel) cons
     if (!is_control(daemon) && !self.bells.has_leaf(node)) continue;
     const NodeParts& parts = nodes_[node];
     status.Update(batch.Add(parts.memory.fd(), config::Descriptor::NODE_MEMORY, node));
-    if (is_control(daemon)) continue;
     status.Update(
         batch.Add(parts.interrupt_write.get(), config::Descriptor::INTERRUPT_LINE, node));
   }
   if (is_control(daemon)) {
+    status.Update(batch.Add(supervisor_memory_.fd(), config::Descriptor::SUPERVISOR_MEMORY));
     status.Update(batch.Finish());
     return status;
   }
@@ -199,6 +220,7 @@ void JobFabric::CloseDescriptors() {
   nodes_.clear();
   links_.clear();
   for (Daemon& daemon : daemons_) daemon.doorbell.CloseFd();
+  supervisor_memory_.CloseFd();
 }
 
 void JobFabric::Wake(uint32_t daemon) {

@@ -13,6 +13,7 @@
 #include "daemons/config/control_channel.h"
 #include "daemons/config/control_plane.pb.h"
 #include "daemons/driver/doorbell.h"
+#include "netif/port/supervisor.h"
 #include "netif/shm/shared_memory.h"
 #include "runtime/launch/run_options.h"
 #include "runtime/launch/unique_fd.h"
@@ -44,6 +45,9 @@ class JobFabric {
   // Makes a daemon look at its control socket.
   void Wake(uint32_t daemon);
 
+  // The partition's supervisor, at node 0: the launcher's way to all nodes at once (NI9).
+  Supervisor supervisor() { return Supervisor(supervisor_port_); }
+
  private:
   struct Daemon {
     BellPlan bells;
@@ -66,6 +70,7 @@ class JobFabric {
   absl::Status MakeDaemons();
   absl::Status MakeLinks();
   absl::Status MakeNodes();
+  absl::Status MakeSupervisor();
   uint32_t DataDaemonOf(uint32_t node) const { return tree_.PartOfLeaf(node, options_.data_daemons); }
   uint32_t runners() const { return options_.nodes + daemons() + 1; }
 
@@ -75,6 +80,8 @@ class JobFabric {
   std::vector<Daemon> daemons_;
   std::vector<DataLink> links_;
   std::vector<NodeParts> nodes_;
+  SharedMemory supervisor_memory_;  // pages of all nodes
+  vcm5_supervisor_port supervisor_port_;
 };
 
 }  // namespace vcm5

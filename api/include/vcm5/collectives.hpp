@@ -9,6 +9,7 @@
 #define VCM5_COLLECTIVES_HPP_
 
 #include <cstdint>
+#include <functional>
 #include <span>
 #include <string>
 #include <type_traits>
@@ -31,6 +32,7 @@ enum class ControlClass : int {
 class Collectives : public Messaging {
  public:
   explicit Collectives(vcm5_port& port) : Messaging(port) {}
+  ~Collectives();
 
   // ---- barriers and ORs ----
 
@@ -57,6 +59,24 @@ class Collectives : public Messaging {
   // waits, but a read that tells nothing new lets others run.
   void SetAsyncOr(bool bit) { vcm5_port_set_async_or(&port(), bit); }
   bool AsyncOr();
+  // Calls `handler` each time the asynchronous OR goes from 0 to 1 (several times may be one call);
+  // null: no more. It runs when this node waits, and where the node is a process at any other
+  // instant, too: it may look at things and set variables, no more.
+  void OnAsyncOr(std::function<void()> handler);
+
+  // ---- the supervisor, and errors ----
+
+  // Calls `handler` with the word of an interrupt broadcast, by which a supervisor gets the attention
+  // of all nodes; the same rules. (SIGUSR1 to `vcm5 run` is one, with that signal's number.)
+  void OnInterrupt(std::function<void(uint32_t word)> handler);
+
+  // What the control network has signalled to all nodes of the partition (CN8).
+  struct NetworkError {
+    uint32_t report = 0;                // 0: none; VCM5_ERROR_KIND takes it apart
+    uint32_t first_node[2] = {0, 0};    // the first node of either party
+    bool hard_error = false;            // of a chip or a network interface, somewhere
+  };
+  NetworkError network_error();
 
   // Returns when all nodes have called it and no message is in the data network (router done): all
   // messages sent before have been handled, and so have the replies to them.
@@ -210,6 +230,8 @@ class Collectives : public Messaging {
 
   bool overflowed_ = false;
   bool barrier_open_ = false;
+  std::function<void()> on_async_or_;
+  std::function<void(uint32_t)> on_interrupt_;
 };
 
 template <FloatElement T>
