@@ -85,8 +85,8 @@ class Collectives : public Messaging {
   // ---- reduce and scan ----
 
   // The combination of all nodes' values, on every node. kAdd, kMax, kMin for integers of 32 and 64
-  // bits, float and double; kOr, kXor, kAnd for integers. Sums of floats are exact, then rounded
-  // once.
+  // bits, float and double; kOr, kXor, kAnd, kMultiply for integers; kLogicalAnd, kLogicalOr for
+  // integers and bool. Sums of floats are exact, then rounded once.
   template <typename Op, Element T>
   requires Combines<Op, T> T Reduce(Op, T value) {
     CombineElements<Op, T>(VCM5_REDUCE, false, {&value, 1}, {&value, 1});
@@ -126,8 +126,28 @@ class Collectives : public Messaging {
     CombineElements<Op, T>(VCM5_SCAN_BACKWARD, segment_start, values, results);
   }
 
+  // The combination over this node's segment, as marked for a forward scan. By two segmented scans, of
+  // which the second one needs to know where segments end; the network takes part in neither more
+  // than in any scan. All nodes take part. Sums of floats are rounded three times.
+  template <typename Op, Element T>
+  requires Combines<Op, T> T ReduceSegment(Op op, T value, bool segment_start) {
+    // The nearest start behind this node tells whether its segment ends here.
+    const uint32_t next = ScanBackward(kMin, segment_start ? self() : ~uint32_t{0});
+    const bool is_last = self() + 1 == size() || next == self() + 1;
+    const T before = ScanForward(op, value, segment_start);
+    bool overflow = overflowed_;
+    const T after = ScanBackward(op, value, is_last);
+    overflow |= overflowed_;
+    using operators_internal::Apply;
+    const T result =
+        Apply<Op, T>(Apply<Op, T>(before, value, &overflow), after, &overflow);
+    overflowed_ = overflow;
+    return result;
+  }
+
   // Whether an addition of the last Reduce or Scan overflowed on the way to this node's result:
-  // signed overflow for signed integers, a carry for unsigned ones. Floats never do.
+  // signed overflow for signed integers, a carry for unsigned ones. Floats never do, products do not
+  // say.
   bool overflowed() const { return overflowed_; }
 
   // ---- broadcast ----
@@ -206,6 +226,7 @@ class Collectives : public Messaging {
         Coding::Write(values[0], words);
         Combine(operation, 1, words, words);
         results[0] = Coding::Read(words);
+        if constexpr (!Coding::kReportsOverflow) overflowed_ = false;
         return;
       }
       std::vector<uint32_t> words(values.size() * Coding::kWords);
@@ -220,6 +241,7 @@ class Collectives : public Messaging {
       for (size_t i = 0; i < values.size(); ++i) {
         results[i] = Coding::Read(&words[i * Coding::kWords]);
       }
+      if constexpr (!Coding::kReportsOverflow) overflowed_ = false;
     }
   }
 
