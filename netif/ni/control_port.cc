@@ -286,9 +286,13 @@ void ControlPort::HandlePrivileged(uint64_t body) {
   if ((follows & BroadcastEnd::kWantsPoll) != 0) WantPoll(VCM5_FIFO_BROADCAST);
   constexpr auto kInterrupt = static_cast<uint32_t>(BroadcastOperation::kInterrupt);
   if (control_body::Operation(body) != kInterrupt || (body & kFirst) == 0) return;
-  // "An interrupt broadcast causes every processor to receive an interrupt."
-  vcm5_store_relaxed(&page_->control.interrupt_word, control_body::Word(body));
-  // SYNC interrupts: pairs with the acquire in vcm5_port_take_interrupts().
+  InterruptNode(control_body::Word(body));
+}
+
+// "An interrupt broadcast causes every processor to receive an interrupt."
+void ControlPort::InterruptNode(uint32_t word) {
+  vcm5_store_relaxed(&page_->control.interrupt_word, word);
+  // SYNC interrupts: pairs with the acquire in take_attention() of the port.
   vcm5_store_release(&page_->control.interrupts, ++interrupts_);
   took_interrupt_ = took_needs_ = true;
   CountEvent();
@@ -320,7 +324,9 @@ void ControlPort::HandleSynchronisation(uint32_t bits) {
     const uint32_t mask = vcm5_load_relaxed(&page_->node_control.interrupt_mask);
     if ((mask & VCM5_INTERRUPT_ASYNC_OR) != 0) took_interrupt_ = took_needs_ = true;
   }
-  if (supervisor_ != nullptr) supervisor_->HandleSynchronisation(bits);
+  if (supervisor_ != nullptr && supervisor_->HandleSynchronisation(bits)) {
+    InterruptNode(VCM5_ATTENTION_ASYNC_OR);
+  }
   CountEvent();
 }
 
@@ -355,6 +361,7 @@ void ControlPort::NoteLinkFault(ControlFault fault, uint64_t body) {
   if (link_fault_ == ControlFault::kNone) link_fault_ = fault;
   if (network_fault_ == ControlFault::kNone) {
     network_fault_ = fault;
+    vcm5_store_relaxed(&page_->control.error_parties, ~uint32_t{0});
     vcm5_store_release(&page_->control.error,
                        control_body::Word(control_body::MakeError(fault, body, body)));
   }

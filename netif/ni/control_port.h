@@ -166,6 +166,7 @@ class ControlPort {
   void HandleResult(unsigned fifo, uint64_t body);
   void HandleBroadcast(uint64_t body);
   void HandlePrivileged(uint64_t body);
+  void InterruptNode(uint32_t word);
   void HandleRouterDone(uint64_t body);
   void HandleIdle(uint64_t body);
   void HandleFlowControl(uint64_t body);

@@ -49,15 +49,16 @@ uint32_t SupervisorPort::Synchronisation() const {
          (vcm5_load_relaxed(&page_->registers.hard_error) != 0 ? kSyncHardError : 0);
 }
 
-void SupervisorPort::HandleSynchronisation(uint32_t bits) {
+bool SupervisorPort::HandleSynchronisation(uint32_t bits) {
   const uint32_t changed = bits ^ heard_;
-  if ((changed & (kSyncSupervisor | kSyncHardError)) == 0) return;
+  if ((changed & (kSyncSupervisor | kSyncHardError)) == 0) return false;
   heard_ = bits;
-  if ((changed & bits & kSyncSupervisor) != 0) {
-    vcm5_store_release(&page_->control.async_or_rises, ++rises_);
-  }
+  const bool rose = (changed & bits & kSyncSupervisor) != 0;
+  if (rose) vcm5_store_release(&page_->control.async_or_rises, ++rises_);
   vcm5_store_release(&page_->control.async_or_result, (bits & kSyncSupervisor) != 0 ? 1 : 0);
   vcm5_store_release(&page_->control.hard_error, (bits & kSyncHardError) != 0 ? 1 : 0);
+  const uint32_t mask = vcm5_load_relaxed(&page_->supervisor.interrupt_mask);
+  return rose && (mask & VCM5_INTERRUPT_ASYNC_OR) != 0;
 }
 
 void SupervisorPort::CheckInvariants() const {

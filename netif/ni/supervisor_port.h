@@ -34,8 +34,9 @@ class SupervisorPort {
 
   // This node's synchronisation bits: kSyncSupervisor, kSyncHardError.
   uint32_t Synchronisation() const;
-  // The partition's.
-  void HandleSynchronisation(uint32_t bits);
+  // The partition's. True if the node is to be interrupted: the asynchronous OR rose, and that was
+  // asked for.
+  bool HandleSynchronisation(uint32_t bits);
 
   ControlPortError error() const { return error_; }
   const ControlFifoStats& stats(unsigned kind) const { return class_[kind - 1].fifo.stats(); }

@@ -120,7 +120,7 @@ void vcm5_port_set_attention_handler(struct vcm5_port *port,
 
 static bool take_attention(struct vcm5_port *port) {
   if (port->attention_handler == NULL || port->in_attention) return false;
-  /* SYNC interrupts: pairs with the release in ControlPort::HandlePrivileged(). */
+  /* SYNC interrupts: pairs with the release in ControlPort::InterruptNode(). */
   const uint32_t interrupts = vcm5_load_acquire(&port->page->control.interrupts);
   if (interrupts == port->attention_seen) return false;
   port->attention_seen = interrupts;

@@ -38,6 +38,9 @@ class Supervisor {
 
   void SetAsyncOr(bool bit) { vcm5_supervisor_set_async_or(port_, bit); }
   bool AsyncOr() const { return vcm5_supervisor_async_or(port_); }
+  void SetAsyncOrInterrupts(bool interrupts) {
+    vcm5_supervisor_set_async_or_interrupts(port_, interrupts);
+  }
   uint32_t async_or_rises() const { return vcm5_supervisor_async_or_rises(port_); }
 
   void SetHardError(bool bit) { vcm5_supervisor_set_hard_error(port_, bit); }

@@ -109,6 +109,11 @@ uint32_t vcm5_supervisor_async_or_rises(const struct vcm5_supervisor_port *port)
   return vcm5_load_acquire(&port->page->control.async_or_rises);
 }
 
+void vcm5_supervisor_set_async_or_interrupts(struct vcm5_supervisor_port *port, bool interrupts) {
+  vcm5_store_release(&port->page->supervisor.interrupt_mask,
+                     interrupts ? VCM5_INTERRUPT_ASYNC_OR : 0);
+}
+
 void vcm5_supervisor_set_hard_error(struct vcm5_supervisor_port *port, bool bit) {
   vcm5_store_release(&port->page->registers.hard_error, bit);
   ring(port);

@@ -61,6 +61,8 @@ uint32_t vcm5_supervisor_receive_word(struct vcm5_supervisor_port *port, int kin
 void vcm5_supervisor_set_async_or(struct vcm5_supervisor_port *port, bool bit);
 bool vcm5_supervisor_async_or(const struct vcm5_supervisor_port *port);
 uint32_t vcm5_supervisor_async_or_rises(const struct vcm5_supervisor_port *port);
+/* Whether that interrupts this node, as an interrupt broadcast of VCM5_ATTENTION_ASYNC_OR would. */
+void vcm5_supervisor_set_async_or_interrupts(struct vcm5_supervisor_port *port, bool interrupts);
 
 /* Hard errors (CN8): says that this node, or a part of the machine that is watched in its name, has
  * one; the OR over the partition. */

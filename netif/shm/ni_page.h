@@ -97,7 +97,11 @@ enum vcm5_broadcast_kind {
 };
 
 /* Bits of node_control.interrupt_mask. */
-#define VCM5_INTERRUPT_ASYNC_OR 1u /* the user's asynchronous OR went from 0 to 1 (CN6) */
+#define VCM5_INTERRUPT_ASYNC_OR 1u /* the asynchronous OR went from 0 to 1 (CN6) */
+
+/* interrupt_word of an interrupt that was no broadcast: the supervisor's asynchronous OR rose, and
+ * this node's supervisor had asked for that. */
+#define VCM5_ATTENTION_ASYNC_OR 0xffffffffu
 
 enum vcm5_combiner {
   VCM5_OR = 0,
@@ -134,11 +138,12 @@ struct vcm5_control_results {
   uint32_t async_or_result; /* OR over the partition, a moment ago */
   uint32_t events;          /* grows when one of the following, or the result above, has changed */
   uint32_t async_or_rises;  /* how often async_or_result went from 0 to 1 (CN6) */
-  uint32_t interrupts;      /* interrupt broadcasts that have come (CN2) */
+  uint32_t interrupts;      /* interrupt broadcasts that have come (CN2), and VCM5_ATTENTION_... */
   uint32_t interrupt_word;  /* the last one's first word */
   uint32_t hard_error;      /* OR over the partition: a chip or an NI has a hard error (CN8) */
   uint32_t error;           /* the first error report, 0: none; VCM5_ERROR_... take it apart */
-  uint32_t error_parties;   /* who met: first node of either side, 16 bits each */
+  uint32_t error_parties;   /* who met: first node of either side, 16 bits each; all ones: the error
+                               is this NI's own link's */
   uint8_t pad[128 - 16 * 4];
 };
 

@@ -34,7 +34,7 @@ struct vcm5_supervisor_page {
   uint32_t partition_size;
   uint8_t pad0[128 - 4 * 4];
 
-  struct vcm5_control_positions supervisor; /* async_or: the supervisor's */
+  struct vcm5_control_positions supervisor; /* async_or, interrupt_mask: the supervisor's */
   struct {
     uint32_t listening;  /* bit k: broadcasts of kind k are wanted; others are dropped here */
     uint32_t hard_error; /* this node, or what a driver watches in its name, has a hard error */

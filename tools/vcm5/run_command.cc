@@ -28,7 +28,8 @@ namespace {
 
 constexpr char kFooter[] = R"(
 Everything after PROGRAM belongs to the program. Standard input goes to node 0; what the nodes print
-is forwarded line by line; the exit status is the first nonzero one of a node.
+is forwarded line by line; the exit status is the first nonzero one of a node. SIGUSR1 is passed to
+all nodes as an interrupt broadcast; programs that expect none do not notice.
 
 Examples:
   vcm5 run -n 8 examples/ring                  eight nodes, a process each

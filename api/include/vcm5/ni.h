@@ -231,7 +231,8 @@ void vcm5_ni_set_async_or_handler(void (*handler)(void *argument), void *argumen
 
 /* What is called when a supervisor's interrupt broadcast comes, with its word; NULL: nothing. It
  * grabs the node's attention whether interrupts are enabled or not, so it must leave the network
- * interface alone, but may look at status registers and set variables. SIGUSR1 to `vcm5 run` is an
+ * interface alone, but may look at status registers and set variables. The word
+ * VCM5_ATTENTION_ASYNC_OR says that the supervisor's asynchronous OR rose. SIGUSR1 to `vcm5 run` is an
  * interrupt broadcast whose word is that signal's number. */
 void vcm5_ni_set_attention_handler(void (*handler)(uint32_t word, void *argument), void *argument);
 

@@ -177,6 +177,24 @@ TEST_F(SupervisorPortTest, TheAsynchronousOrInterruptsWhoAskedAsItRises) {
   EXPECT_EQ(calls, 4);
 }
 
+TEST_F(SupervisorPortTest, TheSupervisorsAsynchronousOrInterruptsIfItIsToDoSo) {
+  static uint32_t came;
+  came = 0;
+  vcm5_port_set_attention_handler(
+      &program_, [](uint32_t word, void*) { came = word; }, nullptr);
+  Handle(MakeSynchronise(kSyncSupervisor));
+  EXPECT_FALSE(port_.TookInterrupt());
+  supervisor_.SetAsyncOrInterrupts(true);
+  Handle(MakeSynchronise(kSyncUser | kSyncSupervisor));
+  Handle(MakeSynchronise(kSyncUser));
+  EXPECT_FALSE(port_.TookInterrupt());
+  Handle(MakeSynchronise(kSyncUser | kSyncSupervisor));
+  EXPECT_TRUE(port_.TookInterrupt());
+  EXPECT_EQ(supervisor_.async_or_rises(), 2u);
+  vcm5_port_miss(&program_);
+  EXPECT_EQ(came, VCM5_ATTENTION_ASYNC_OR);
+}
+
 TEST_F(SupervisorPortTest, SynchronisationBitsGoTogether) {
   vcm5_port_set_async_or(&program_, 1);
   supervisor_.SetAsyncOr(true);
@@ -208,6 +226,14 @@ TEST_F(SupervisorPortTest, ErrorsStandInTheStatusRegister) {
   EXPECT_EQ(VCM5_ERROR_NODE(parties, 1), 9u);
   const uint64_t right = uint64_t{VCM5_ERROR_PACKET(error, 1)} << kTypeShift;
   EXPECT_EQ(Operation(right), static_cast<uint32_t>(CombineOperation::kSyncOr));
+}
+
+TEST_F(SupervisorPortTest, AnErrorOfTheLinkHasNoParties) {
+  Handle(MakeCombine(CombineOperation::kReduce, Combiner::kOr, 0, kWhole));
+  uint32_t parties;
+  const uint32_t error = vcm5_port_error(&program_, &parties);
+  EXPECT_EQ(VCM5_ERROR_KIND(error), static_cast<uint32_t>(ControlFault::kUnexpectedResult));
+  EXPECT_EQ(parties, 0xffffffffu);
 }
 
 TEST_F(SupervisorPortTest, AProgramThatTriesAPrivilegedKindFailsItsPort) {
