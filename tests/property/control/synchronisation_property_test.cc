@@ -130,6 +130,34 @@ TEST(RouterDoneProperty, AHeldOneIsQuietUntilToldToCountAgain) {
   });
 }
 
+// Kirchhoff's law finds errors of the data network: sums that differ never become equal.
+TEST(RouterDoneProperty, DoesNotCompleteWhenAMessageWasLostOrDoubled) {
+  ForSeeds(50, [](Prng& random) {
+    const uint32_t leaves = 1 + random.Below(9);
+    ControlWorld world(RandomTree(leaves, random), SmallGeometry());
+    Traffic traffic(world);
+    for (uint32_t messages = random.Below(10); messages != 0; --messages) {
+      traffic.Send(random.Below(leaves), true, random);
+    }
+    while (!traffic.Empty()) traffic.Receive(random);
+    // One more that nobody receives, or a second copy of one.
+    vcm5_port* program = world.program(random.Below(leaves));
+    if (random.Chance(1, 2)) {
+      ++program->page->node_data.out_tail[VCM5_RIGHT];
+    } else {
+      vcm5_port_count_received(program, VCM5_RIGHT);
+    }
+    for (uint32_t i = 0; i < leaves; ++i) {
+      vcm5_port_control_first(world.program(i), VCM5_FIFO_ROUTER_DONE, 0, 1, 0);
+    }
+    for (int count = 0; count < 10; ++count) world.Settle(true);
+    for (uint32_t i = 0; i < leaves; ++i) {
+      ASSERT_EQ(vcm5_port_control_peek(world.program(i), VCM5_FIFO_ROUTER_DONE), nullptr);
+      EXPECT_GE(world.port(i).router_done_rounds(), 10u);
+    }
+  });
+}
+
 TEST(SyncOrProperty, MatchesTheOrOfThoseThatTakePart) {
   ForSeeds(300, [](Prng& random) {
     const uint32_t leaves = 1 + random.Below(20);

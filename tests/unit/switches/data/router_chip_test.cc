@@ -129,6 +129,21 @@ TEST(RouterChip, TurnsRoundBetweenItsOwnChildren) {
   }
 }
 
+// A crossbar but for the ways from parent to parent (router_chip_errors_test.cc).
+TEST(RouterChip, EveryInputReachesEveryOutput) {
+  for (unsigned in = 0; in < kChipPorts; ++in) {
+    for (unsigned out = 0; out < (in < kChildren ? kChipPorts : kChildren); ++out) {
+      ChipRig rig;
+      rig.BlockAll();
+      rig.chip().HandleCredit(out, 1);
+      rig.Put(in, out < kChildren ? Descend(out) : Climb(), 1);
+      const auto outs = rig.Route();
+      ASSERT_THAT(outs, SizeIs(1)) << in << " to " << out;
+      EXPECT_EQ(outs[0].port, out);
+    }
+  }
+}
+
 // ---- credits and buffers ----
 
 TEST(RouterChip, GivesBackACreditForEverySlotItEmptied) {
