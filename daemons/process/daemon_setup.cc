@@ -97,7 +97,7 @@ class SetupReceiver {
       }
       case config::Descriptor::SUPERVISOR_MEMORY: {
         absl::StatusOr<SharedMemory> memory =
-            SharedMemory::Attach(fd, sizeof(vcm5_supervisor_page) * setup_.partition_size);
+            SharedMemory::Attach(fd, sizeof(vcm5_supervisor_page) * setup_.spec.nodes);
         if (!memory.ok()) return memory.status();
         memory->CloseFd();
         setup_.supervisor_memory = std::move(*memory);

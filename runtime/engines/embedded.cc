@@ -63,7 +63,7 @@ class Embedded::Machine {
     return reinterpret_cast<vcm5_ni_page*>(memory_.data() + node * (node_bytes_ + kColour));
   }
 
-  Supervisor supervisor(uint32_t node) { return supervisors_.Attach(node, control_doorbell_); }
+  Supervisor supervisor(uint32_t node) { return supervisors_.Attach(node, nodes_.at(node).port); }
 
   EmbeddedOptions options_;
   std::vector<std::unique_ptr<Agent>> agents_;  // left, right, control
@@ -93,7 +93,6 @@ class Embedded::Machine {
   LazyMemory memory_;
   SupervisorPages supervisors_;
   LazyMemory bells_;
-  Doorbell control_doorbell_;
   std::vector<EmbeddedNode> nodes_;
   std::vector<Worker> workers_;
   uint64_t spin_rounds_;  // that a worker looks again before it gives its processor away
@@ -119,7 +118,6 @@ Embedded::Machine::Machine(EmbeddedOptions options)
     Doorbell::Create(memory, bells);
     doorbells[i] = Doorbell(memory, bells);
   }
-  control_doorbell_ = doorbells[2];
   std::vector<vcm5_ni_page*> pages(spec.nodes);
   std::vector<uint32_t> members(spec.nodes);
   std::iota(members.begin(), members.end(), 0u);
@@ -158,7 +156,9 @@ Embedded::Machine::Machine(EmbeddedOptions options)
   control.pages = pages;
   control.members = members;
   control.doorbell = doorbells[2];
-  control.supervisor_pages = supervisors_.pages();
+  for (const uint32_t node : members) {
+    control.supervisor_pages.push_back(supervisors_.page(node));
+  }
   agents_.push_back(MakeControlAgent(std::move(control)));
 
   const unsigned threads = std::clamp(options_.threads, 1u, spec.nodes);

@@ -6,11 +6,11 @@
 #include <cstdint>
 #include <map>
 #include <mutex>
-#include <vector>
 
-#include "daemons/driver/doorbell.h"
+#include "netif/port/ni_port.h"
 #include "netif/port/supervisor.h"
 #include "netif/shm/supervisor_page.h"
+#include "runtime/base/check.h"
 #include "runtime/engines/lazy_memory.h"
 
 namespace vcm5 {
@@ -20,34 +20,28 @@ class SupervisorPages {
   explicit SupervisorPages(uint32_t nodes)
       : nodes_(nodes), memory_(sizeof(vcm5_supervisor_page) * nodes) {}
 
-  std::vector<vcm5_supervisor_page*> pages() const {
-    std::vector<vcm5_supervisor_page*> pages(nodes_);
-    for (uint32_t node = 0; node < nodes_; ++node) pages[node] = page(node);
-    return pages;
+  vcm5_supervisor_page* page(uint32_t node) const {
+    VCM5_CHECK_MSG(node < nodes_, "no such node");
+    return reinterpret_cast<vcm5_supervisor_page*>(memory_.data()) + node;
   }
 
-  // The supervisor's side of a node, which rings in `doorbell`, the control network's. The identity of
-  // a page is written when somebody asks for it first.
-  Supervisor Attach(uint32_t node, Doorbell doorbell) {
-    VCM5_CHECK_MSG(node < nodes_, "no such node");
+  // The supervisor's side of a node; it rings where the node's own port does. The identity of a page
+  // is written when somebody asks for it first.
+  Supervisor Attach(uint32_t node, const vcm5_port& node_port) {
     const std::lock_guard<std::mutex> lock(mutex_);
     const auto [found, is_new] = ports_.try_emplace(node);
     vcm5_supervisor_port& port = found->second;
     if (is_new) {
-      vcm5_supervisor_page_init(page(node), node, nodes_);
+      vcm5_supervisor_page_init(page(node), node_port.self, node_port.partition_size);
       const char* wrong = vcm5_supervisor_attach(&port, page(node));
       VCM5_CHECK_MSG(wrong == nullptr, wrong);
-      port.doorbell = doorbell.shared();
-      port.bell = doorbell.bell(vcm5_supervisor_bell(node));
+      port.doorbell = node_port.control_doorbell;
+      port.bell = node_port.control_bell + VCM5_CONTROL_BELL_STRIDE * VCM5_FIFO_BROADCAST;
     }
     return Supervisor(port);
   }
 
  private:
-  vcm5_supervisor_page* page(uint32_t node) const {
-    return reinterpret_cast<vcm5_supervisor_page*>(memory_.data()) + node;
-  }
-
   const uint32_t nodes_;
   LazyMemory memory_;
   std::mutex mutex_;

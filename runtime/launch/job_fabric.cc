@@ -134,8 +134,8 @@ absl::Status JobFabric::MakeNodes() {
 }
 
 absl::Status JobFabric::MakeSupervisor() {
-  absl::StatusOr<SharedMemory> memory =
-      SharedMemory::Create("vcm5-supervisor", sizeof(vcm5_supervisor_page) * options_.nodes);
+  absl::StatusOr<SharedMemory> memory = SharedMemory::Create(
+      "vcm5-supervisor", sizeof(vcm5_supervisor_page) * options_.machine.nodes);
   if (!memory.ok()) return memory.status();
   supervisor_memory_ = std::move(*memory);
   auto* page = reinterpret_cast<vcm5_supervisor_page*>(supervisor_memory_.data());
