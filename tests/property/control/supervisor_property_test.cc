@@ -170,6 +170,47 @@ TEST(SupervisorProperty, ACollisionNamesItsKindAndItsSourcesEverywhere) {
   }
 }
 
+TEST(SupervisorProperty, APrivilegedAttemptHarmsNobodyElse) {
+  ForEachSeed(100, [](uint64_t seed) {
+    Prng random(seed);
+    const uint32_t leaves = 2 + random.Below(10);
+    ControlWorld world(RandomTree(leaves, random), SmallGeometry());
+    const uint32_t attacker = 1 + random.Below(leaves - 1);
+    const uint32_t kind = 1 + random.Below(VCM5_BROADCAST_KINDS - 1);
+    // Now and then behind something that is allowed.
+    if (random.Chance(1, 2)) Push(world, attacker, VCM5_BROADCAST_USER, {7});
+    vcm5_port_control_first(world.program(attacker), VCM5_FIFO_BROADCAST, VCM5_ENTRY_KIND(kind), 2,
+                            1);
+    vcm5_port_control_word(world.program(attacker), VCM5_FIFO_BROADCAST, 2);
+    world.Settle();
+    EXPECT_EQ(world.port(attacker).error(), ControlPortError::kPrivileged);
+    EXPECT_EQ(world.network().stats().broadcasts[kind], 0u);
+    for (uint32_t i = 0; i < leaves; ++i) {
+      while (!Read(world, i, VCM5_BROADCAST_USER).empty()) {
+      }
+      EXPECT_EQ(world.leaf(i).memory->page()->control.interrupts, 0u);
+      vcm5_supervisor_listen(world.supervisor(i), static_cast<int>(kind), true);
+    }
+    // More than any window holds, of the user's kind and of the one that was tried.
+    for (uint32_t m = 0; m < 40; ++m) {
+      for (const int each : {int{VCM5_BROADCAST_USER}, static_cast<int>(kind)}) {
+        ASSERT_TRUE(Push(world, 0, each, {m, m + 1}));
+        world.Settle();
+        for (uint32_t i = 0; i < leaves; ++i) {
+          const Message message = Read(world, i, each);
+          if (i == attacker && each == VCM5_BROADCAST_USER) {
+            ASSERT_TRUE(message.empty());
+          } else {
+            ASSERT_EQ(message, (Message{m, m + 1}));
+          }
+        }
+        world.Settle();
+      }
+    }
+    EXPECT_TRUE(world.network().events().empty());
+  });
+}
+
 TEST(SupervisorProperty, AsynchronousOrsAndHardErrorsAreSeparateAndRise) {
   ForEachSeed(100, [](uint64_t seed) {
     Prng random(seed);
