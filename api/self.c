@@ -135,8 +135,7 @@ void vcm5_ni_set_async_or_handler(void (*handler)(void *argument), void *argumen
   vcm5_port_set_async_or_handler(vcm5_ni_port(), handler, argument);
 }
 
-void vcm5_ni_set_attention_handler(void (*handler)(uint32_t word, void *argument),
-                                   void *argument) {
+void vcm5_ni_set_attention_handler(void (*handler)(uint32_t word, void *argument), void *argument) {
   vcm5_port_set_attention_handler(vcm5_ni_port(), handler, argument);
 }
 

@@ -276,8 +276,8 @@ std::vector<FabricStat> ControlAgent::Stats() const {
   constexpr const char* kBroadcasts[kBroadcastClasses] = {"user", "supervisor", "interrupt",
                                                           "utility"};
   for (unsigned i = 0; i < kBroadcastClasses; ++i) {
-    stats.push_back({absl::StrCat("control: ", kBroadcasts[i], " broadcasts"),
-                     network.broadcasts[i]});
+    stats.push_back(
+        {absl::StrCat("control: ", kBroadcasts[i], " broadcasts"), network.broadcasts[i]});
   }
   stats.push_back({"control: hops between combining nodes", network.hops});
   stats.push_back({"control: stalls, sibling's word not there", network.sibling_waits});

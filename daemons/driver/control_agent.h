@@ -25,8 +25,8 @@ struct ControlAgentOptions {
   std::vector<vcm5_supervisor_page*> supervisor_pages;
   // Interrupt lines of the same (write ends of pipes; -1, or none at all: none).
   std::vector<int> interrupt_lines;
-  // Asked now and then, if set: whether there is a hard error elsewhere in the machine, of which the
-  // nodes of the partition are to be told (CN8).
+  // Asked now and then, if set: whether there is a hard error elsewhere in the machine, of which
+  // the nodes of the partition are to be told (CN8).
   std::function<bool()> hard_error;
   // Its bells begin with vcm5_control_bells(pages.size()).
   Doorbell doorbell;

@@ -25,9 +25,9 @@ std::string DescribeControlPacket(uint64_t body) {
   const uint32_t operation = control_body::Operation(body);
   switch (control_body::Type(body)) {
     case ControlType::kMultipleSource: {
-      constexpr const char* kNames[kCombineOperations] = {
-          "a reduction",   "a forward scan",  "a backward scan",
-          "a router-done", "a router-done",   "a synchronous OR"};
+      constexpr const char* kNames[kCombineOperations] = {"a reduction",     "a forward scan",
+                                                          "a backward scan", "a router-done",
+                                                          "a router-done",   "a synchronous OR"};
       if (operation >= kCombineOperations) return "no known operation";
       if (operation > static_cast<uint32_t>(CombineOperation::kScanBackward)) {
         return kNames[operation];

@@ -54,8 +54,7 @@ class BroadcastEnd {
 
 // ---- the fast path -------------------------------------------------------------------------
 
-inline unsigned BroadcastEnd::Handle(ControlFifo& fifo, uint64_t body,
-                                     ControlPortError* error) {
+inline unsigned BroadcastEnd::Handle(ControlFifo& fifo, uint64_t body, ControlPortError* error) {
   window_.CountSeen();
   if ((body & control_body::kFirst) != 0) {
     fifo.Drop();

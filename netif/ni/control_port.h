@@ -95,8 +95,8 @@ class ControlPort {
     return took;
   }
 
-  // This NI has a hard error, or whoever drives the network knows of one elsewhere in the machine: all
-  // nodes of the partition shall know (CN8). Told at the next Poll of broadcasts.
+  // This NI has a hard error, or whoever drives the network knows of one elsewhere in the machine:
+  // all nodes of the partition shall know (CN8). Told at the next Poll of broadcasts.
   void SetHardError(bool hard_error);
 
   // Whether one of the following may have become true since the last call.
@@ -128,7 +128,8 @@ class ControlPort {
 
   ControlPortError error() const { return error_; }
   bool failed() const { return error_ != ControlPortError::kNone; }
-  // The first error that the control network signalled to all leaves, or that was noticed here (CN8).
+  // The first error that the control network signalled to all leaves, or that was noticed here
+  // (CN8).
   ControlFault network_fault() const { return network_fault_; }
   // The supervisor's error, if it has one.
   ControlPortError supervisor_error() const {

@@ -49,8 +49,8 @@ class SupervisorPort {
   };
   vcm5_supervisor_page* const page_;
   ControlPortError error_ = ControlPortError::kNone;
-  uint32_t heard_ = 0;  // the partition's bits
-  uint32_t rises_ = 0;  // of the asynchronous OR
+  uint32_t heard_ = 0;                                 // the partition's bits
+  uint32_t rises_ = 0;                                 // of the asynchronous OR
   std::array<Class, VCM5_BROADCAST_KINDS - 1> class_;  // by kind - 1
 };
 

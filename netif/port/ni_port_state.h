@@ -103,9 +103,9 @@ const char *vcm5_port_attach(struct vcm5_port *port, struct vcm5_ni_page *page, 
 /* Out of line: publishes what is held back, counts the miss, lets others run, takes interrupts. */
 void vcm5_port_miss(struct vcm5_port *port);
 
-/* Out of line: calls the handlers of what interrupts. First that of interrupt broadcasts, if one has
- * come, be interrupts enabled or not; then, if they are, that of the asynchronous OR, if it went
- * from 0 to 1; then the one of messages, if one whose tag is in the mask waits in either half.
+/* Out of line: calls the handlers of what interrupts. First that of interrupt broadcasts, if one
+ * has come, be interrupts enabled or not; then, if they are, that of the asynchronous OR, if it
+ * went from 0 to 1; then the one of messages, if one whose tag is in the mask waits in either half.
  * Returns true if a handler was called. */
 bool vcm5_port_take_interrupts(struct vcm5_port *port);
 
@@ -114,9 +114,9 @@ static inline void vcm5_port_note_interrupts(struct vcm5_port *port) {
   port->attentive = port->interrupts_enabled || port->attention_handler != 0;
 }
 
-/* Registers a handler; NULL: none. What happened before does not count. The first is called when the
- * asynchronous OR goes from 0 to 1 (CN6), the second for interrupt broadcasts (CN2), with the first
- * word of the last one. */
+/* Registers a handler; NULL: none. What happened before does not count. The first is called when
+ * the asynchronous OR goes from 0 to 1 (CN6), the second for interrupt broadcasts (CN2), with the
+ * first word of the last one. */
 void vcm5_port_set_async_or_handler(struct vcm5_port *port, void (*handler)(void *argument),
                                     void *argument);
 void vcm5_port_set_attention_handler(struct vcm5_port *port,

@@ -1,5 +1,5 @@
-// The supervisor's side of a network interface, for C++: what may broadcast to a whole partition and
-// get its attention (paper section 5, NI9). See supervisor_port.h for the rules.
+// The supervisor's side of a network interface, for C++: what may broadcast to a whole partition
+// and get its attention (paper section 5, NI9). See supervisor_port.h for the rules.
 #ifndef VCM5_NETIF_PORT_SUPERVISOR_H_
 #define VCM5_NETIF_PORT_SUPERVISOR_H_
 
@@ -17,9 +17,7 @@ class Supervisor {
   explicit Supervisor(vcm5_supervisor_port& port) : port_(&port) {}
 
   // Each: true if accepted, else to be tried again. 1 to 4 words.
-  bool Broadcast(std::span<const uint32_t> words) {
-    return Send(VCM5_BROADCAST_SUPERVISOR, words);
-  }
+  bool Broadcast(std::span<const uint32_t> words) { return Send(VCM5_BROADCAST_SUPERVISOR, words); }
   bool UtilityBroadcast(std::span<const uint32_t> words) {
     return Send(VCM5_BROADCAST_UTILITY, words);
   }

@@ -45,7 +45,8 @@ bool vcm5_supervisor_broadcast(struct vcm5_supervisor_port *port, int kind, cons
   const uint32_t head = vcm5_load_acquire(&port->page->control.out_head[kind]);
   if (f->out_tail - head + length > VCM5_SUPERVISOR_DEPTH) return false;
   for (uint32_t i = 0; i < length; ++i) {
-    struct vcm5_control_entry *entry = &port->page->out[kind][f->out_tail++ % VCM5_SUPERVISOR_DEPTH];
+    struct vcm5_control_entry *entry =
+        &port->page->out[kind][f->out_tail++ % VCM5_SUPERVISOR_DEPTH];
     entry->word = words[i];
     entry->control = VCM5_ENTRY_LENGTH(length) | (i == 0 ? VCM5_ENTRY_FIRST : 0) |
                      (i + 1 == length ? VCM5_ENTRY_LAST : 0);

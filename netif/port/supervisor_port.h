@@ -1,6 +1,6 @@
-/* The supervisor's side of a network interface: register operations of the privileged broadcasts and
- * the supervisor's asynchronous OR (paper section 5, CN2, CN6, NI9). For whoever has the supervisor
- * page mapped, which programs have not.
+/* The supervisor's side of a network interface: register operations of the privileged broadcasts
+ * and the supervisor's asynchronous OR (paper section 5, CN2, CN6, NI9). For whoever has the
+ * supervisor page mapped, which programs have not.
  *
  * `kind` is VCM5_BROADCAST_SUPERVISOR, _INTERRUPT or _UTILITY. Nothing here blocks. One thread a
  * port, one port a page. C11 and C++.
@@ -47,8 +47,8 @@ bool vcm5_supervisor_broadcast(struct vcm5_supervisor_port *port, int kind, cons
 /* Whether the network has taken all that was offered. */
 bool vcm5_supervisor_sent(const struct vcm5_supervisor_port *port, int kind);
 
-/* Whether this node wants broadcasts of `kind` in its incoming FIFO, as of the next one. Who listens
- * must read: the window of 4 words is the whole partition's. At first nobody listens. */
+/* Whether this node wants broadcasts of `kind` in its incoming FIFO, as of the next one. Who
+ * listens must read: the window of 4 words is the whole partition's. At first nobody listens. */
 void vcm5_supervisor_listen(struct vcm5_supervisor_port *port, int kind, bool listen);
 
 /* Words left of the message that waits, whole; 0: none. */

@@ -147,8 +147,9 @@ struct vcm5_control_results {
   uint8_t pad[128 - 16 * 4];
 };
 
-/* Fields of vcm5_control_results.error: the kind (enum ControlFault of netif/wire/control_packet.h),
- * and of the packets that met, `side` 0 and 1, type, operation and combiner as on the wire. */
+/* Fields of vcm5_control_results.error: the kind (enum ControlFault of
+ * netif/wire/control_packet.h), and of the packets that met, `side` 0 and 1, type, operation and
+ * combiner as on the wire. */
 #define VCM5_ERROR_KIND(error) ((error)&0xfu)
 #define VCM5_ERROR_PACKET(error, side) (((error) >> ((side) == 0 ? 4 : 16)) & 0xfffu)
 #define VCM5_ERROR_NODE(parties, side) (((parties) >> ((side) == 0 ? 0 : 16)) & 0xffffu)

@@ -2,8 +2,8 @@
  * mapped, and so the privileged operations are the memory management's business, as on the CM-5.
  *
  * One `vcm5_supervisor_page` a node, shared by two parties: the supervisor (whoever runs the
- * partition: the launcher, a supervisor process) and the control network. FIFOs are as in ni_page.h,
- * numbered by enum vcm5_broadcast_kind; number 0 is not used.
+ * partition: the launcher, a supervisor process) and the control network. FIFOs are as in
+ * ni_page.h, numbered by enum vcm5_broadcast_kind; number 0 is not used.
  *
  *     supervisor, registers   written by the supervisor        read by the control network
  *     control                 written by the control network   read by the supervisor

@@ -1,5 +1,5 @@
-// The control network's packet (paper section 5, figure 5): 65 bits, of which 51 are the body and 14
-// the CRC that every hop checks. Fixed binary layout, little endian, in 16 bytes on links:
+// The control network's packet (paper section 5, figure 5): 65 bits, of which 51 are the body and
+// 14 the CRC that every hop checks. Fixed binary layout, little endian, in 16 bytes on links:
 //
 //   bytes 0-7    body      bits  0-31  word: the data word, or what the operation says
 //                          bits 32-33  type: idle, single-source, multiple-source, abstain
@@ -63,7 +63,12 @@ inline constexpr uint32_t kSyncHardError = 4;   // a hard error of a chip or an 
 
 // kParties goes before kError and says who met: the first leaf of either side, 16 bits each. Leaves
 // send no kParties: the network knows where a packet came from.
-enum class IdleOperation : uint32_t { kSynchronise = 0, kFlowControl = 1, kError = 2, kParties = 3 };
+enum class IdleOperation : uint32_t {
+  kSynchronise = 0,
+  kFlowControl = 1,
+  kError = 2,
+  kParties = 3
+};
 
 // The independent ordered streams of multiple-source packets. An abstain packet's operation is the
 // stream; its word is 1 to abstain, 0 to take part again.
@@ -222,7 +227,8 @@ constexpr bool WellFormed(uint64_t body) {
         may_be_set |= kFlow;
       } else if (operation == static_cast<uint32_t>(IdleOperation::kError)) {
         may_be_set |= kError;
-        if (FaultOf(body) == ControlFault::kNone || (Word(body) & 0xf) >= kControlFaults) return false;
+        if (FaultOf(body) == ControlFault::kNone || (Word(body) & 0xf) >= kControlFaults)
+          return false;
       } else {
         return false;
       }

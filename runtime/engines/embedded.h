@@ -52,9 +52,9 @@ class Embedded {
   // The node whose turn it is on the calling thread, or null.
   static vcm5_port* Current();
 
-  // The supervisor's side of a node's NI, which the node's program has not: privileged broadcasts, the
-  // supervisor's asynchronous OR, hard errors. Usable from anywhere, also while the machine runs, by
-  // one thread at a time; what it does happens while the machine runs.
+  // The supervisor's side of a node's NI, which the node's program has not: privileged broadcasts,
+  // the supervisor's asynchronous OR, hard errors. Usable from anywhere, also while the machine
+  // runs, by one thread at a time; what it does happens while the machine runs.
   Supervisor supervisor(uint32_t node);
 
   // What the networks carried, and who waits for whom.

@@ -25,8 +25,8 @@ class SupervisorPages {
     return reinterpret_cast<vcm5_supervisor_page*>(memory_.data()) + node;
   }
 
-  // The supervisor's side of a node; it rings where the node's own port does. The identity of a page
-  // is written when somebody asks for it first.
+  // The supervisor's side of a node; it rings where the node's own port does. The identity of a
+  // page is written when somebody asks for it first.
   Supervisor Attach(uint32_t node, const vcm5_port& node_port) {
     const std::lock_guard<std::mutex> lock(mutex_);
     const auto [found, is_new] = ports_.try_emplace(node);

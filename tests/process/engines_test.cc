@@ -60,9 +60,10 @@ TEST_P(Engines, NameBothPartiesOfDifferentOperations) {
   JobProcess job(Command("4", "mismatch"), options);
   ASSERT_TRUE(job.Finish());
   EXPECT_EQ(job.status(), 1);
-  EXPECT_EQ(job.err(),
-            "vcm5: node 2: the control network signals: different operations met: a forward scan with "
-            "signed addition of node 2, and a backward scan with signed addition of node 3\n");
+  EXPECT_EQ(
+      job.err(),
+      "vcm5: node 2: the control network signals: different operations met: a forward scan with "
+      "signed addition of node 2, and a backward scan with signed addition of node 3\n");
 }
 
 }  // namespace

@@ -230,7 +230,8 @@ int Attention() {
 // The same until the asynchronous OR rises, which node 0 sees to.
 int OrInterrupt() {
   static volatile bool came = false;
-  vcm5_port_set_async_or_handler(port, [](void*) { came = true; }, nullptr);
+  vcm5_port_set_async_or_handler(
+      port, [](void*) { came = true; }, nullptr);
   port->interrupts_enabled = true;
   vcm5_port_note_interrupts(port);
   Sum(1);
@@ -263,12 +264,25 @@ int Mismatch() {
 
 int main(int argc, char** argv) {
   const std::map<std::string, std::function<int()>> modes = {
-      {"abandon", Abandon}, {"attention", Attention}, {"barriers", Barriers}, {"busy", Busy},
-      {"exit", ExitWith},   {"mismatch", Mismatch},   {"or-interrupt", OrInterrupt},
+      {"abandon", Abandon},
+      {"attention", Attention},
+      {"barriers", Barriers},
+      {"busy", Busy},
+      {"exit", ExitWith},
+      {"mismatch", Mismatch},
+      {"or-interrupt", OrInterrupt},
       {"privileged", Privileged},
-      {"flood", Flood},     {"hello", Hello},       {"input", Input}, {"lines", Lines},
-      {"misaddress", Misaddress}, {"orphan", Orphan}, {"ring", Ring}, {"scribble", Scribble},
-      {"signal", Signal},   {"stubborn", Stubborn}, {"wait", Wait},
+      {"flood", Flood},
+      {"hello", Hello},
+      {"input", Input},
+      {"lines", Lines},
+      {"misaddress", Misaddress},
+      {"orphan", Orphan},
+      {"ring", Ring},
+      {"scribble", Scribble},
+      {"signal", Signal},
+      {"stubborn", Stubborn},
+      {"wait", Wait},
   };
   const auto mode = argc > 1 ? modes.find(argv[1]) : modes.end();
   if (mode == modes.end()) {

@@ -66,15 +66,16 @@ class Collectives : public Messaging {
 
   // ---- the supervisor, and errors ----
 
-  // Calls `handler` with the word of an interrupt broadcast, by which a supervisor gets the attention
-  // of all nodes; the same rules. (SIGUSR1 to `vcm5 run` is one, with that signal's number.)
+  // Calls `handler` with the word of an interrupt broadcast, by which a supervisor gets the
+  // attention of all nodes; the same rules. (SIGUSR1 to `vcm5 run` is one, with that signal's
+  // number.)
   void OnInterrupt(std::function<void(uint32_t word)> handler);
 
   // What the control network has signalled to all nodes of the partition (CN8).
   struct NetworkError {
-    uint32_t report = 0;                // 0: none; VCM5_ERROR_KIND takes it apart
-    uint32_t first_node[2] = {0, 0};    // the first node of either party
-    bool hard_error = false;            // of a chip or a network interface, somewhere
+    uint32_t report = 0;              // 0: none; VCM5_ERROR_KIND takes it apart
+    uint32_t first_node[2] = {0, 0};  // the first node of either party
+    bool hard_error = false;          // of a chip or a network interface, somewhere
   };
   NetworkError network_error();
 
@@ -126,9 +127,9 @@ class Collectives : public Messaging {
     CombineElements<Op, T>(VCM5_SCAN_BACKWARD, segment_start, values, results);
   }
 
-  // The combination over this node's segment, as marked for a forward scan. By two segmented scans, of
-  // which the second one needs to know where segments end; the network takes part in neither more
-  // than in any scan. All nodes take part. Sums of floats are rounded three times.
+  // The combination over this node's segment, as marked for a forward scan: by two segmented scans,
+  // after a third one that tells where segments end. All nodes take part. Sums of floats are rounded
+  // three times.
   template <typename Op, Element T>
   requires Combines<Op, T> T ReduceSegment(Op op, T value, bool segment_start) {
     // The nearest start behind this node tells whether its segment ends here.
@@ -139,15 +140,14 @@ class Collectives : public Messaging {
     const T after = ScanBackward(op, value, is_last);
     overflow |= overflowed_;
     using operators_internal::Apply;
-    const T result =
-        Apply<Op, T>(Apply<Op, T>(before, value, &overflow), after, &overflow);
+    const T result = Apply<Op, T>(Apply<Op, T>(before, value, &overflow), after, &overflow);
     overflowed_ = overflow;
     return result;
   }
 
   // Whether an addition of the last Reduce or Scan overflowed on the way to this node's result:
-  // signed overflow for signed integers, a carry for unsigned ones. Floats never do, products do not
-  // say.
+  // signed overflow for signed integers, a carry for unsigned ones. Floats never do, products do
+  // not say.
   bool overflowed() const { return overflowed_; }
 
   // ---- broadcast ----

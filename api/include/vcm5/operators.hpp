@@ -53,7 +53,8 @@ inline constexpr LogicalAndOperator kLogicalAnd;  // the result is 1 (true) or 0
 inline constexpr LogicalOrOperator kLogicalOr;
 inline constexpr MultiplyOperator kMultiply;  // modulo 2^32 or 2^64
 
-// What can be combined: integers of 32 and 64 bits, float and double; bool by the logical operators.
+// What can be combined: integers of 32 and 64 bits, float and double; bool by the logical
+// operators.
 template <typename T>
 concept IntegerElement =
     std::integral<T> && !std::same_as<T, bool> && (sizeof(T) == 4 || sizeof(T) == 8);

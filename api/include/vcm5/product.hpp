@@ -2,9 +2,9 @@
 // easily synthesized from these and local processor operations").
 //
 // Modulo 2^k every number but 0 is (-1)^s 5^e 2^v: the odd ones are a group that -1 and 5 generate.
-// So a product is a sum of s, e and v. 0 counts as 2^k, and whatever has v >= k is 0. What the network
-// adds are the words v, s and e, in that order, so that no carry matters: sums of v and s stay small,
-// and e is needed modulo 2^(k-2) only.
+// So a product is a sum of s, e and v. 0 counts as 2^k, and whatever has v >= k is 0. What the
+// network adds are the words v, s and e, in that order, so that no carry matters: sums of v and s
+// stay small, and e is needed modulo 2^(k-2) only.
 #ifndef VCM5_PRODUCT_HPP_
 #define VCM5_PRODUCT_HPP_
 

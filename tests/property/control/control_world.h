@@ -109,8 +109,8 @@ class ControlWorld {
       Leaf& leaf = leaves_[i];
       leaf.memory = std::make_unique<TestPage>(geometry, i, leaves());
       leaf.supervisor = std::make_unique<TestSupervisor>(i, leaves());
-      leaf.port = std::make_unique<ControlPort>(leaf.memory->page(), port_options,
-                                                leaf.supervisor->port());
+      leaf.port =
+          std::make_unique<ControlPort>(leaf.memory->page(), port_options, leaf.supervisor->port());
       const char* wrong =
           vcm5_port_attach(&leaf.program, leaf.memory->page(), leaf.memory->size());
       VCM5_CHECK_MSG(wrong == nullptr, wrong);

@@ -1,6 +1,6 @@
-// All four kinds of broadcast at once, with combines, barriers and both asynchronous ORs between them:
-// each kind reaches every leaf that listens, whole and in order, none waits for another, no window
-// overruns, and the errors of one kind are none of another.
+// All four kinds of broadcast at once, with combines, barriers and both asynchronous ORs between
+// them: each kind reaches every leaf that listens, whole and in order, none waits for another, no
+// window overruns, and the errors of one kind are none of another.
 #include <gtest/gtest.h>
 
 #include <vector>
@@ -39,7 +39,8 @@ Message Read(ControlWorld& world, uint32_t leaf, int kind) {
   vcm5_port* program = world.program(leaf);
   const vcm5_control_entry* head = vcm5_port_control_peek(program, VCM5_FIFO_BROADCAST);
   if (head != nullptr) message.resize(VCM5_ENTRY_LENGTH_OF(head->control));
-  for (uint32_t& word : message) word = vcm5_port_control_receive_word(program, VCM5_FIFO_BROADCAST);
+  for (uint32_t& word : message)
+    word = vcm5_port_control_receive_word(program, VCM5_FIFO_BROADCAST);
   return message;
 }
 

@@ -1,11 +1,12 @@
 // Supervisors, asynchronous-OR interrupts and errors on an embedded machine.
+#include "netif/port/supervisor.h"
+
 #include <gtest/gtest.h>
 
 #include <cstdint>
 #include <string>
 #include <vector>
 
-#include "netif/port/supervisor.h"
 #include "runtime/engines/embedded.h"
 #include "vcm5/node.hpp"
 
@@ -116,8 +117,8 @@ TEST_P(SupervisorTest, AProgramThatTriesAPrivilegedKindEndsItsJob) {
   // No objects on these stacks: nodes that are abandoned destroy none.
   const absl::Status status = machine.Run([](vcm5_port& port) {
     if (port.self == 6) {
-      vcm5_port_control_first(&port, VCM5_FIFO_BROADCAST,
-                              VCM5_ENTRY_KIND(VCM5_BROADCAST_UTILITY), 1, 1);
+      vcm5_port_control_first(&port, VCM5_FIFO_BROADCAST, VCM5_ENTRY_KIND(VCM5_BROADCAST_UTILITY),
+                              1, 1);
     }
     for (;;) vcm5_port_miss(&port);
   });
@@ -133,9 +134,10 @@ TEST_P(SupervisorTest, DifferentOperationsEndTheJobByName) {
     for (;;) vcm5_port_miss(&port);
   });
   // Who meets whom first depends on who comes first, but node 2 and node 3 have a parent in common.
-  EXPECT_EQ(status.message(),
-            "node 2: the control network signals: different operations met: a reduction with maximum "
-            "of node 2, and a reduction with OR of node 3");
+  EXPECT_EQ(
+      status.message(),
+      "node 2: the control network signals: different operations met: a reduction with maximum "
+      "of node 2, and a reduction with OR of node 3");
 }
 
 }  // namespace

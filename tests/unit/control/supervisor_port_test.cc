@@ -151,7 +151,8 @@ TEST_F(SupervisorPortTest, TheAsynchronousOrInterruptsWhoAskedAsItRises) {
   calls = 0;
   Handle(MakeSynchronise(kSyncUser));
   EXPECT_FALSE(port_.TookInterrupt());
-  vcm5_port_set_async_or_handler(&program_, [](void*) { ++calls; }, nullptr);
+  vcm5_port_set_async_or_handler(
+      &program_, [](void*) { ++calls; }, nullptr);
   program_.interrupts_enabled = true;
   vcm5_port_note_interrupts(&program_);
   vcm5_port_miss(&program_);

@@ -159,7 +159,8 @@ TEST_F(ControlAgentTest, IsIdleWhileProgramsDoNotRead) {
 TEST_F(ControlAgentTest, DifferentOperationsAreNamedWithTheirNodes) {
   Make();
   for (uint32_t node = 0; node < kNodes; ++node) {
-    vcm5_port_combine_first(port(node), VCM5_ADD, node < 2 ? VCM5_REDUCE : VCM5_SCAN_BACKWARD, 1, 1);
+    vcm5_port_combine_first(port(node), VCM5_ADD, node < 2 ? VCM5_REDUCE : VCM5_SCAN_BACKWARD, 1,
+                            1);
   }
   Work();
   EXPECT_THAT(Errors(), testing::ElementsAre(
@@ -172,8 +173,7 @@ TEST_F(ControlAgentTest, DifferentOperationsAreNamedWithTheirNodes) {
     EXPECT_EQ(VCM5_ERROR_NODE(parties, 1), 2u);
   }
   // Who waits for what will not come is told why.
-  EXPECT_THAT(agent_->Waiting(),
-              testing::Contains(testing::HasSubstr("different operations met")));
+  EXPECT_THAT(agent_->Waiting(), testing::Contains(testing::HasSubstr("different operations met")));
 }
 
 TEST_F(ControlAgentTest, LengthsThatDifferAreNamed) {
@@ -189,7 +189,8 @@ TEST_F(ControlAgentTest, LengthsThatDifferAreNamed) {
                             "last word) of node 3"));
 }
 
-// An agent takes messages through the tree whole, so two sources meet only where links have a length.
+// An agent takes messages through the tree whole, so two sources meet only where links have a
+// length.
 TEST(ControlReportsTest, TellsWhoCollided) {
   ControlNetwork network(BinaryTree::Balanced(8));
   const auto send = [&](uint32_t leaf, BroadcastOperation kind, uint64_t flags) {
@@ -212,25 +213,26 @@ TEST(ControlReportsTest, TellsWhoCollided) {
   for (const ControlEvent& event : network.events()) {
     lines.push_back(DescribeControlEvent(event, network.tree()));
   }
-  EXPECT_THAT(
-      lines,
-      testing::ElementsAre(
-          "the control network signals: broadcast collision: a supervisor broadcast of node 1, and a "
-          "supervisor broadcast of node 6",
-          "the control network signals: message framing: a user broadcast, at the combining node of "
-          "nodes 2-3",
-          "the control network signals: broadcast collision: a user broadcast, at node 5",
-          "the control network signals: damaged packet: an idle packet, at node 7"));
+  EXPECT_THAT(lines,
+              testing::ElementsAre(
+                  "the control network signals: broadcast collision: a supervisor broadcast of "
+                  "node 1, and a "
+                  "supervisor broadcast of node 6",
+                  "the control network signals: message framing: a user broadcast, at the "
+                  "combining node of "
+                  "nodes 2-3",
+                  "the control network signals: broadcast collision: a user broadcast, at node 5",
+                  "the control network signals: damaged packet: an idle packet, at node 7"));
 }
 
 TEST_F(ControlAgentTest, APrivilegedAttemptEndsTheJobAndHarmsNobody) {
   Make();
-  vcm5_port_control_first(port(2), VCM5_FIFO_BROADCAST,
-                          VCM5_ENTRY_KIND(VCM5_BROADCAST_INTERRUPT), 1, 9);
+  vcm5_port_control_first(port(2), VCM5_FIFO_BROADCAST, VCM5_ENTRY_KIND(VCM5_BROADCAST_INTERRUPT),
+                          1, 9);
   Work();
-  EXPECT_THAT(Errors(),
-              testing::ElementsAre("2: tried a privileged operation (a broadcast of a kind that only "
-                                   "the supervisor may send); the port is closed"));
+  EXPECT_THAT(Errors(), testing::ElementsAre(
+                            "2: tried a privileged operation (a broadcast of a kind that only "
+                            "the supervisor may send); the port is closed"));
   for (uint32_t node = 0; node < kNodes; ++node) {
     EXPECT_EQ(memory_[node]->page()->control.interrupts, 0u);
     EXPECT_EQ(Interrupts(node), 0);
@@ -258,7 +260,8 @@ TEST_F(ControlAgentTest, AnInterruptBroadcastWritesIntoEveryLine) {
 
 TEST_F(ControlAgentTest, TheAsynchronousOrWritesIntoTheLinesOfThoseWhoAsked) {
   Make();
-  vcm5_port_set_async_or_handler(port(1), [](void*) {}, nullptr);
+  vcm5_port_set_async_or_handler(
+      port(1), [](void*) {}, nullptr);
   vcm5_port_set_async_or(port(2), 1);
   Work();
   EXPECT_EQ(Interrupts(0), 0);
