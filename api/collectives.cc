@@ -1,6 +1,7 @@
 #include "vcm5/collectives.hpp"
 
 #include <algorithm>
+#include <utility>
 
 namespace vcm5 {
 
@@ -41,6 +42,40 @@ bool Collectives::AsyncOr() {
   }
   port().async_or_seen = now;
   return now != 0;
+}
+
+void Collectives::OnAsyncOr(std::function<void()> handler) {
+  vcm5_port_set_async_or_handler(&port(), nullptr, nullptr);
+  on_async_or_ = std::move(handler);
+  if (on_async_or_ == nullptr) return;
+  vcm5_port_set_async_or_handler(
+      &port(), [](void* self) { static_cast<Collectives*>(self)->on_async_or_(); }, this);
+  port().interrupts_enabled = true;
+  vcm5_port_note_interrupts(&port());
+}
+
+void Collectives::OnInterrupt(std::function<void(uint32_t word)> handler) {
+  vcm5_port_set_attention_handler(&port(), nullptr, nullptr);
+  on_interrupt_ = std::move(handler);
+  if (on_interrupt_ == nullptr) return;
+  vcm5_port_set_attention_handler(
+      &port(),
+      [](uint32_t word, void* self) { static_cast<Collectives*>(self)->on_interrupt_(word); },
+      this);
+}
+
+Collectives::~Collectives() {
+  if (on_async_or_ != nullptr) OnAsyncOr(nullptr);
+  if (on_interrupt_ != nullptr) OnInterrupt(nullptr);
+}
+
+Collectives::NetworkError Collectives::network_error() {
+  NetworkError error;
+  uint32_t parties;
+  error.report = vcm5_port_error(&port(), &parties);
+  for (unsigned side = 0; side < 2; ++side) error.first_node[side] = VCM5_ERROR_NODE(parties, side);
+  error.hard_error = vcm5_port_hard_error(&port());
+  return error;
 }
 
 void Collectives::Quiesce() {

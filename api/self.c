@@ -131,6 +131,14 @@ bool vcm5_ni_async_or_read(void) {
   return now != 0;
 }
 
+void vcm5_ni_set_async_or_handler(void (*handler)(void *argument), void *argument) {
+  vcm5_port_set_async_or_handler(vcm5_ni_port(), handler, argument);
+}
+
+void vcm5_ni_set_attention_handler(void (*handler)(uint32_t word, void *argument), void *argument) {
+  vcm5_port_set_attention_handler(vcm5_ni_port(), handler, argument);
+}
+
 bool vcm5_ni_set_abstain(int fifo, bool abstain) {
   return vcm5_port_set_abstain(vcm5_ni_port(), fifo, abstain);
 }
@@ -152,6 +160,7 @@ bool vcm5_ni_enable_interrupts(void) {
   struct vcm5_port *port = vcm5_ni_port();
   const bool before = port->interrupts_enabled;
   port->interrupts_enabled = true;
+  vcm5_port_note_interrupts(port);
   vcm5_port_take_interrupts(port);
   return before;
 }
@@ -160,6 +169,7 @@ bool vcm5_ni_disable_interrupts(void) {
   struct vcm5_port *port = vcm5_ni_port();
   const bool before = port->interrupts_enabled;
   port->interrupts_enabled = false;
+  vcm5_port_note_interrupts(port);
   return before;
 }
 

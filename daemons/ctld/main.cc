@@ -15,6 +15,9 @@ BellPlan Bells(const DaemonSetup& setup) {
 absl::StatusOr<std::vector<std::unique_ptr<Agent>>> MakeAgents(DaemonSetup& setup) {
   const BellPlan bells = Bells(setup);
   if (bells.bells() != setup.bells) return absl::InvalidArgumentError("wrong number of bells");
+  if (setup.supervisor_memory.data() == nullptr) {
+    return absl::InvalidArgumentError("the supervisor pages are missing");
+  }
   std::vector<std::unique_ptr<Agent>> agents;
   for (size_t i = 0; i < setup.partitions.size(); ++i) {
     ControlAgentOptions options;
@@ -25,6 +28,8 @@ absl::StatusOr<std::vector<std::unique_ptr<Agent>>> MakeAgents(DaemonSetup& setu
         return absl::InvalidArgumentError("a node's memory is missing");
       }
       options.pages.push_back(setup.pages[node]);
+      options.supervisor_pages.push_back(setup.supervisor_page(node));
+      options.interrupt_lines.push_back(setup.interrupt_lines[node]);
     }
     options.doorbell = setup.doorbell();
     options.first_bell = bells.control_bell(i);

@@ -1,11 +1,14 @@
 #include "daemons/driver/control_agent.h"
 
+#include <unistd.h>
+
 #include <algorithm>
 #include <array>
 #include <string>
 #include <utility>
 
 #include "absl/strings/str_cat.h"
+#include "daemons/driver/control_reports.h"
 #include "daemons/driver/node_memory.h"
 #include "daemons/driver/node_ranges.h"
 #include "daemons/driver/node_wake.h"
@@ -41,6 +44,7 @@ class ControlAgent final : public Agent {
     bool held = false;      // in held_
     bool awaiting = false;  // in awaiting_
     bool reported = false;
+    int interrupt_line = -1;
   };
 
   void Queue(uint32_t leaf, unsigned fifos) {
@@ -59,6 +63,7 @@ class ControlAgent final : public Agent {
   unsigned Resample();
   void Deliver();
   void NoteNeeds(uint32_t leaf);
+  void Interrupt(uint32_t leaf) const;
   void Report(uint32_t leaf);
   void ReportEvents();
   void AddError(uint32_t leaf, std::string message) {
@@ -69,7 +74,9 @@ class ControlAgent final : public Agent {
   Doorbell doorbell_;
   const uint32_t first_bell_;
   const std::string label_;
+  const std::function<bool()> hard_error_;
   ControlNetwork network_;
+  std::vector<SupervisorPort> supervisors_;
   std::vector<ControlPort> ports_;
   std::vector<Leaf> leaves_;
   std::vector<uint32_t> to_poll_;   // leaves to look at again, since a packet came for them
@@ -78,6 +85,7 @@ class ControlAgent final : public Agent {
   std::vector<uint32_t> awaiting_;  // leaves whose program may read without ringing
   std::vector<uint32_t> touched_;   // leaves whose program may have been waiting for what came
   unsigned calls_without_look_ = 0;
+  std::string signalled_;  // the first error that the network signalled
   std::vector<FabricError> errors_;
 };
 
@@ -92,15 +100,22 @@ ControlAgent::ControlAgent(ControlAgentOptions options)
       doorbell_(options.doorbell),
       first_bell_(options.first_bell),
       label_(std::move(options.label)),
+      hard_error_(std::move(options.hard_error)),
       network_(BinaryTree::Balanced(static_cast<uint32_t>(options.pages.size())),
                NetworkOptions(options.spec)) {
   ControlPort::Options port;
   port.geometry = GeometryOf(options.spec);
   port.window = NetworkOptions(options.spec).node.depth;
   ports_.reserve(options.pages.size());
-  for (vcm5_ni_page* page : options.pages) {
-    ports_.emplace_back(page, port);
-    leaves_.push_back({page});
+  supervisors_.reserve(options.supervisor_pages.size());
+  for (vcm5_supervisor_page* page : options.supervisor_pages) supervisors_.emplace_back(page);
+  for (size_t i = 0; i < options.pages.size(); ++i) {
+    ports_.emplace_back(options.pages[i], port,
+                        i < supervisors_.size() ? &supervisors_[i] : nullptr);
+    leaves_.push_back({options.pages[i]});
+    if (i < options.interrupt_lines.size()) {
+      leaves_.back().interrupt_line = options.interrupt_lines[i];
+    }
   }
   for (auto* list : {&to_poll_, &polling_, &held_, &awaiting_, &touched_}) {
     list->reserve(leaves_.size());
@@ -179,7 +194,10 @@ void ControlAgent::Deliver() {
 
 // Remembers when a port wants to be polled besides when its node rings.
 void ControlAgent::NoteNeeds(uint32_t leaf) {
-  const ControlPort& port = ports_[leaf];
+  ControlPort& port = ports_[leaf];
+  if (__builtin_expect(port.TookInterrupt(), 0)) Interrupt(leaf);
+  if (__builtin_expect(port.link_fault() != ControlFault::kNone, 0)) Report(leaf);
+  if (__builtin_expect(port.supervisor_error() != ControlPortError::kNone, 0)) Report(leaf);
   if (port.WantsPoll()) Queue(leaf, port.wanted_fifos());
   if (port.AwaitsResample() && !std::exchange(leaves_[leaf].held, true)) held_.push_back(leaf);
   if (port.AwaitsProgram() && !std::exchange(leaves_[leaf].awaiting, true)) {
@@ -190,6 +208,10 @@ void ControlAgent::NoteNeeds(uint32_t leaf) {
 // Looks whether programs have read what their ports wait for.
 unsigned ControlAgent::LookUnasked() {
   unsigned made = 0;
+  if (__builtin_expect(hard_error_ != nullptr, 0)) {
+    ports_[0].SetHardError(hard_error_());
+    if (ports_[0].TookNeeds()) NoteNeeds(0);
+  }
   polling_.swap(awaiting_);
   for (const uint32_t leaf : polling_) {
     leaves_[leaf].awaiting = false;
@@ -212,20 +234,37 @@ unsigned ControlAgent::Resample() {
   return made;
 }
 
+void ControlAgent::Interrupt(uint32_t leaf) const {
+  if (leaves_[leaf].interrupt_line < 0) return;
+  // A full pipe means that the node has not yet taken the interrupts before: it will.
+  const char byte = 0;
+  [[maybe_unused]] const ssize_t written = write(leaves_[leaf].interrupt_line, &byte, 1);
+}
+
 void ControlAgent::Report(uint32_t leaf) {
+  const ControlPort& port = ports_[leaf];
   if (std::exchange(leaves_[leaf].reported, true)) return;
-  AddError(leaf, absl::StrCat("overwrote its control-network FIFOs (",
-                              ControlPortErrorName(ports_[leaf].error()),
-                              "); the port is closed"));
+  if (port.error() == ControlPortError::kPrivileged) {
+    AddError(leaf, absl::StrCat("tried a privileged operation (",
+                                ControlPortErrorName(port.error()), "); the port is closed"));
+  } else if (port.failed()) {
+    AddError(leaf, absl::StrCat("overwrote its control-network FIFOs (",
+                                ControlPortErrorName(port.error()), "); the port is closed"));
+  } else if (port.supervisor_error() != ControlPortError::kNone) {
+    AddError(leaf, absl::StrCat("its supervisor overwrote its FIFOs (",
+                                ControlPortErrorName(port.supervisor_error()), ")"));
+  } else {
+    AddError(leaf, absl::StrCat("its network interface has a hard error: ",
+                                ControlFaultName(port.link_fault()),
+                                " on the link from the control network"));
+  }
 }
 
 void ControlAgent::ReportEvents() {
   for (const ControlEvent& event : network_.events()) {
-    // A fault met inside the tree concerns the subtree below; it is named by its first leaf.
-    uint32_t leaf = event.id;
-    while (!network_.tree().is_leaf(leaf)) leaf = network_.tree().child(leaf, BinaryTree::kLeft);
-    AddError(leaf, absl::StrCat("the control network signals: ", ControlFaultName(event.fault),
-                                network_.tree().is_leaf(event.id) ? "" : ", at the combining node above it"));
+    std::string line = DescribeControlEvent(event, network_.tree());
+    if (signalled_.empty()) signalled_ = line;
+    AddError(event.party[0].first, std::move(line));
   }
   network_.ClearEvents();
 }
@@ -239,7 +278,12 @@ std::vector<FabricStat> ControlAgent::Stats() const {
   for (unsigned i = 0; i < kCombineOperations; ++i) {
     stats.push_back({absl::StrCat("control: ", kOperations[i]), network.operations[i]});
   }
-  stats.push_back({"control: user broadcasts", network.broadcasts[0]});
+  constexpr const char* kBroadcasts[kBroadcastClasses] = {"user", "supervisor", "interrupt",
+                                                          "utility"};
+  for (unsigned i = 0; i < kBroadcastClasses; ++i) {
+    stats.push_back(
+        {absl::StrCat("control: ", kBroadcasts[i], " broadcasts"), network.broadcasts[i]});
+  }
   stats.push_back({"control: hops between combining nodes", network.hops});
   stats.push_back({"control: stalls, sibling's word not there", network.sibling_waits});
   uint64_t window = 0;
@@ -261,6 +305,8 @@ std::vector<FabricStat> ControlAgent::Stats() const {
 std::vector<std::string> ControlAgent::Waiting() const {
   std::vector<std::string> lines;
   std::vector<bool> in_operation(leaves_.size());
+  // What is broken will not complete, whoever waits for it below.
+  if (!signalled_.empty()) lines.push_back(signalled_);
   for (const unsigned fifo : {VCM5_FIFO_SYNC_OR, VCM5_FIFO_COMBINE, VCM5_FIFO_ROUTER_DONE}) {
     uint64_t most = 0;
     for (const ControlPort& port : ports_) most = std::max(most, port.stats(fifo).sent);

@@ -4,12 +4,14 @@
 #define VCM5_DAEMONS_DRIVER_CONTROL_AGENT_H_
 
 #include <cstdint>
+#include <functional>
 #include <memory>
 #include <vector>
 
 #include "daemons/driver/agent.h"
 #include "daemons/driver/doorbell.h"
 #include "netif/shm/ni_page.h"
+#include "netif/shm/supervisor_page.h"
 #include "switches/topology/machine_spec.h"
 #include "switches/topology/partition.h"
 
@@ -20,6 +22,13 @@ struct ControlAgentOptions {
   // NI memory of the partition's members, in scan order (by relative address). None is null.
   std::vector<vcm5_ni_page*> pages;
   Partition members;  // physical address of each, for reports
+  // Supervisor pages of the same; none at all: the partition has no privileged operations.
+  std::vector<vcm5_supervisor_page*> supervisor_pages;
+  // Interrupt lines of the same (write ends of pipes; -1, or none at all: none).
+  std::vector<int> interrupt_lines;
+  // Asked now and then, if set: whether there is a hard error elsewhere in the machine, of which
+  // the nodes of the partition are to be told (CN8).
+  std::function<bool()> hard_error;
   // The vcm5_control_bells(pages.size()) bells from first_bell on, a multiple of 64.
   Doorbell doorbell;
   uint32_t first_bell = 0;

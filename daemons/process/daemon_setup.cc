@@ -97,6 +97,14 @@ class SetupReceiver {
         setup_.memories.push_back(std::move(*memory));
         return absl::OkStatus();
       }
+      case config::Descriptor::SUPERVISOR_MEMORY: {
+        absl::StatusOr<SharedMemory> memory =
+            SharedMemory::Attach(fd, sizeof(vcm5_supervisor_page) * setup_.spec.nodes);
+        if (!memory.ok()) return memory.status();
+        memory->CloseFd();
+        setup_.supervisor_memory = std::move(*memory);
+        return absl::OkStatus();
+      }
       case config::Descriptor::INTERRUPT_LINE:
         if (what.index() >= setup_.interrupt_lines.size()) return out_of_range();
         setup_.interrupt_lines[what.index()] = fd;

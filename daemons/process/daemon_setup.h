@@ -14,6 +14,7 @@
 #include "daemons/link/make_link.h"
 #include "netif/shm/ni_page.h"
 #include "netif/shm/shared_memory.h"
+#include "netif/shm/supervisor_page.h"
 #include "switches/topology/machine_spec.h"
 #include "switches/topology/partition.h"
 
@@ -35,6 +36,10 @@ struct DaemonSetup {
   std::vector<SharedMemory> memories;  // of the nodes, in no particular order
   std::vector<vcm5_ni_page*> pages;    // by physical address; null: none
   std::vector<int> interrupt_lines;    // by physical address; -1: none
+  SharedMemory supervisor_memory;      // the control daemon's: by physical address
+  vcm5_supervisor_page* supervisor_page(uint32_t node) const {
+    return reinterpret_cast<vcm5_supervisor_page*>(supervisor_memory.data()) + node;
+  }
 
   struct Peer {
     SharedMemory doorbell_memory;

@@ -17,6 +17,8 @@ const char* ControlPortErrorName(ControlPortError error) {
       return "a pushed entry that is no part of a message";
     case ControlPortError::kOperation:
       return "a pushed operation that does not exist";
+    case ControlPortError::kPrivileged:
+      return "a broadcast of a kind that only the supervisor may send";
   }
   return "unknown";
 }
@@ -27,6 +29,7 @@ ControlFifo::ControlFifo(vcm5_ni_page* page, unsigned fifo, const NiGeometry& ge
       to_program_(&page->control),
       depth_(geometry.control_depth[fifo]),
       fifo_(static_cast<uint8_t>(fifo)),
+      any_length_(fifo == VCM5_FIFO_COMBINE || fifo == VCM5_FIFO_BROADCAST),
       window_(window),
       awaited_(window == 0 ? 0 : depth_) {
   static_assert(sizeof(ControlFifo) == 128);
@@ -37,6 +40,18 @@ ControlFifo::ControlFifo(vcm5_ni_page* page, unsigned fifo, const NiGeometry& ge
   in_ = reinterpret_cast<vcm5_control_entry*>(base + offsets.control_in[fifo]);
 }
 
+ControlFifo::ControlFifo(vcm5_supervisor_page* page, unsigned kind)
+    : out_(page->out[kind]),
+      in_(page->in[kind]),
+      by_program_(&page->supervisor),
+      to_program_(&page->control),
+      depth_(VCM5_SUPERVISOR_DEPTH),
+      fifo_(static_cast<uint8_t>(kind)),
+      any_length_(true),
+      window_(0) {
+  VCM5_CHECK(kind != VCM5_BROADCAST_USER && kind < VCM5_BROADCAST_KINDS);
+}
+
 ControlPortError ControlFifo::ValidateLonger(const ControlEntry& entry) const {
   const uint32_t length = entry.length();
   const uint32_t left = entry.first() ? length : words_left_;
@@ -45,8 +60,7 @@ ControlPortError ControlFifo::ValidateLonger(const ControlEntry& entry) const {
     return ControlPortError::kEntry;
   }
   if (!entry.first()) return ControlPortError::kNone;
-  const bool any_length = fifo_ == VCM5_FIFO_COMBINE || fifo_ == VCM5_FIFO_BROADCAST;
-  const uint32_t length_max = any_length ? std::min(VCM5_CONTROL_WORDS_MAX, depth_) : 1;
+  const uint32_t length_max = any_length_ ? std::min(VCM5_CONTROL_WORDS_MAX, depth_) : 1;
   if (length - 1 >= length_max) return ControlPortError::kEntry;
   return ValidateOperation(entry.control);
 }

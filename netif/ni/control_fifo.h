@@ -14,6 +14,7 @@
 #include "netif/ni/ni_geometry.h"
 #include "netif/shm/atomic_words.h"
 #include "netif/shm/ni_page.h"
+#include "netif/shm/supervisor_page.h"
 
 namespace vcm5 {
 
@@ -24,6 +25,7 @@ enum class ControlPortError : uint8_t {
   kIncomingHead,  // read what had not come, or took a read back
   kEntry,         // length, first and last word do not make a message
   kOperation,     // no such combiner or pattern
+  kPrivileged,    // a supervisor, interrupt or utility broadcast (NI9)
 };
 const char* ControlPortErrorName(ControlPortError error);
 
@@ -51,6 +53,8 @@ class alignas(64) ControlFifo {
 
   // `window`: words of operations that may be in flight.
   ControlFifo(vcm5_ni_page* page, unsigned fifo, const NiGeometry& geometry, uint32_t window);
+  // The supervisor's, for a privileged kind of broadcast.
+  ControlFifo(vcm5_supervisor_page* page, unsigned kind);
 
   // ---- outgoing ----
 
@@ -178,8 +182,8 @@ class alignas(64) ControlFifo {
   // The cache line of every word.
   const vcm5_control_entry* out_;
   vcm5_control_entry* in_;
-  const decltype(vcm5_ni_page::node_control)* by_program_;
-  decltype(vcm5_ni_page::control)* to_program_;
+  const vcm5_control_positions* by_program_;
+  vcm5_control_results* to_program_;
   uint32_t depth_;
   uint32_t tail_ = 0;        // entries pushed when last looked at
   uint32_t taken_ = 0;       // entries taken
@@ -190,6 +194,7 @@ class alignas(64) ControlFifo {
   uint8_t words_left_ = 0;   // of the message being taken
   bool abstaining_ = false;
   uint8_t fifo_;
+  bool any_length_;  // messages may have more words than one
   // The others'.
   ControlFifoStats stats_;
   uint32_t window_;
@@ -204,6 +209,7 @@ inline ControlPortError ControlFifo::ValidateOperation(uint32_t control) const {
                                   (3u << VCM5_ENTRY_PATTERN_SHIFT);
   const uint32_t fields = control & ~(kLength | kFraming);
   if (fields == 0) return ControlPortError::kNone;
+  if (VCM5_ENTRY_KIND_OF(fields) != VCM5_BROADCAST_USER) return ControlPortError::kPrivileged;
   if (fifo_ != VCM5_FIFO_COMBINE || (fields & ~kOperation) != 0) return ControlPortError::kEntry;
   return VCM5_ENTRY_COMBINER_OF(control) < VCM5_COMBINERS &&
                  VCM5_ENTRY_PATTERN_OF(control) < VCM5_PATTERNS

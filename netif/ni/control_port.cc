@@ -14,10 +14,6 @@ static_assert(static_cast<uint32_t>(Combiner::kMax) == VCM5_MAX);
 static_assert(static_cast<uint32_t>(Combiner::kUnsignedAdd) == VCM5_UADD);
 static_assert(static_cast<uint32_t>(CombineOperation::kScanBackward) == VCM5_SCAN_BACKWARD);
 
-uint64_t FramingFlags(const ControlEntry& entry) {
-  return (entry.first() ? kFirst : 0) | (entry.last() ? kLast : 0);
-}
-
 // Each word of the synchronous OR awaits the same.
 constexpr uint64_t kAwaitedSyncOr =
     (control_body::MakeCombine(CombineOperation::kSyncOr, Combiner::kOr, 0, kFirst | kLast) &
@@ -26,13 +22,14 @@ constexpr uint64_t kAwaitedSyncOr =
 
 }  // namespace
 
-ControlPort::ControlPort(vcm5_ni_page* page, const Options& options)
+ControlPort::ControlPort(vcm5_ni_page* page, const Options& options, SupervisorPort* supervisor)
     : page_(page),
-      window_(options.geometry.control_depth[VCM5_FIFO_BROADCAST]),
+      user_(BroadcastOperation::kUser, options.geometry.control_depth[VCM5_FIFO_BROADCAST]),
       fifo_{ControlFifo(page, VCM5_FIFO_COMBINE, options.geometry, options.window[kStreamCombine]),
             ControlFifo(page, VCM5_FIFO_BROADCAST, options.geometry, 0),
             ControlFifo(page, VCM5_FIFO_ROUTER_DONE, options.geometry, 0),
-            ControlFifo(page, VCM5_FIFO_SYNC_OR, options.geometry, options.window[kStreamSyncOr])} {
+            ControlFifo(page, VCM5_FIFO_SYNC_OR, options.geometry, options.window[kStreamSyncOr])},
+      supervisor_(supervisor) {
   VCM5_CHECK(options.window[kStreamCombine] > 0 && options.window[kStreamSyncOr] > 0);
 }
 
@@ -50,10 +47,10 @@ unsigned ControlPort::Poll(unsigned fifos, bool resample, std::span<ControlPacke
   }
   constexpr unsigned kOthers = (1u << VCM5_FIFO_BROADCAST) | (1u << VCM5_FIFO_ROUTER_DONE);
   if (__builtin_expect((fifos & kOthers) == 0, 1)) return count;
-  Outgoing out{packets, count};
+  ControlOutgoing out{packets, count};
   if ((fifos & (1u << VCM5_FIFO_BROADCAST)) != 0) {
-    PollBroadcast(out);
-    PollAsyncOr(out);
+    PollBroadcasts(out);
+    PollSynchronisation(out);
   }
   if ((fifos & (1u << VCM5_FIFO_ROUTER_DONE)) != 0) PollRouterDone(resample, out);
   return out.count;
@@ -81,12 +78,30 @@ inline bool ControlPort::HasRoom(unsigned fifo) {
   return false;
 }
 
-inline void ControlPort::PollAsyncOr(Outgoing& out) {
-  const uint32_t bits = vcm5_load_relaxed(&page_->node_control.async_or) != 0 ? 1 : 0;
+void ControlPort::SetHardError(bool hard_error) {
+  if (hard_error == hard_error_) return;
+  hard_error_ = hard_error;
+  WantPoll(VCM5_FIFO_BROADCAST);
+}
+
+inline void ControlPort::PollSynchronisation(ControlOutgoing& out) {
+  uint32_t bits = vcm5_load_relaxed(&page_->node_control.async_or) != 0 ? kSyncUser : 0;
+  if (supervisor_ != nullptr) bits |= supervisor_->Synchronisation();
+  if (__builtin_expect(hard_error_, 0)) bits |= kSyncHardError;
   if (__builtin_expect(bits == sync_told_, 1)) return;
   if (out.full()) return WantPoll(VCM5_FIFO_BROADCAST);
-  sync_told_ = bits;
+  sync_told_ = static_cast<uint8_t>(bits);
   out.Put(control_body::MakeSynchronise(bits));
+}
+
+void ControlPort::PollBroadcasts(ControlOutgoing& out) {
+  bool had_room = true;
+  if (supervisor_ != nullptr) {
+    had_room = supervisor_->Poll(out);
+    took_needs_ |= supervisor_->error() != ControlPortError::kNone;
+  }
+  had_room &= user_.Poll(fifo_[VCM5_FIFO_BROADCAST], &error_, out);
+  if (__builtin_expect(!had_room, 0)) WantPoll(VCM5_FIFO_BROADCAST);
 }
 
 // Returns packets made.
@@ -130,55 +145,8 @@ bool ControlPort::MayChangeAbstaining(unsigned fifo) {
   return !fifo_[fifo].in_message() && fifo_[fifo].in_flight() == 0;
 }
 
-void ControlPort::ReportConsumed(Outgoing& out) {
-  ControlFifo& f = fifo_[VCM5_FIFO_BROADCAST];
-  if (!failed() && !f.RefreshRead()) Fail(ControlPortError::kIncomingHead);
-  // What a failed program has not read counts as consumed, lest it stop the others.
-  const uint32_t unread = failed() ? 0 : f.unread();
-  if (!window_.ReportDue(unread)) return;
-  if (out.full()) return WantPoll(VCM5_FIFO_BROADCAST);
-  out.Put(control_body::MakeFlowControl(BroadcastOperation::kUser, window_.TakeReport(unread)));
-}
-
-void ControlPort::PollBroadcast(Outgoing& out) {
-  if (__builtin_expect(must_tell_overrun_ && !out.full(), 0)) {
-    must_tell_overrun_ = false;
-    out.Put(control_body::MakeError(ControlFault::kBroadcastCollision, 0, 0));
-  }
-  if (__builtin_expect(window_.ReportNears(), 0)) ReportConsumed(out);
-  if (!Look(VCM5_FIFO_BROADCAST)) return;
-  ControlFifo& f = fifo_[VCM5_FIFO_BROADCAST];
-  while (f.HasEntries()) {
-    if (out.full()) {
-      WantPoll(VCM5_FIFO_BROADCAST);
-      break;
-    }
-    const ControlEntry entry = f.Copy();
-    if (entry.changes_abstaining()) {
-      if (f.in_message()) {
-        Fail(ControlPortError::kEntry);
-        break;
-      }
-      // An abstaining leaf still sees every word, to know the window; it drops them here.
-      f.set_abstaining(entry.word != 0);
-      f.Skip();
-      continue;
-    }
-    if (!Valid(VCM5_FIFO_BROADCAST, entry)) break;
-    if (entry.first() && !window_.Admits(entry.length())) {
-      ++f.stats().stalls_window;
-      break;
-    }
-    window_.CountSent();
-    f.Take(entry);
-    out.Put(control_body::MakeBroadcast(BroadcastOperation::kUser, entry.word,
-                                        FramingFlags(entry)));
-  }
-  f.PublishTaken();
-}
-
 // Begins the next router-done operation if the program has asked for one and none is under way.
-void ControlPort::BeginRouterDone(Outgoing& out) {
+void ControlPort::BeginRouterDone(ControlOutgoing& out) {
   constexpr unsigned kFifo = VCM5_FIFO_ROUTER_DONE;
   ControlFifo& f = fifo_[kFifo];
   while (f.HasEntries() && waves_.idle()) {
@@ -205,7 +173,7 @@ void ControlPort::BeginRouterDone(Outgoing& out) {
   f.PublishTaken();
 }
 
-void ControlPort::PollRouterDone(bool resample, Outgoing& out) {
+void ControlPort::PollRouterDone(bool resample, ControlOutgoing& out) {
   if (Look(VCM5_FIFO_ROUTER_DONE)) BeginRouterDone(out);
   if (__builtin_expect(!waves_.Due(resample), 1)) return;
   if (out.full()) return WantPoll(VCM5_FIFO_ROUTER_DONE);
@@ -225,7 +193,7 @@ void ControlPort::PollRouterDone(bool resample, Outgoing& out) {
 
 void ControlPort::Handle(const ControlPacket& packet) {
   if (__builtin_expect(!ControlPacketCrcGood(packet), 0)) {
-    NoteNetworkFault(ControlFault::kCrc);
+    NoteLinkFault(ControlFault::kCrc, packet.body);
     return;
   }
   switch (control_body::Type(packet.body)) {
@@ -238,14 +206,14 @@ void ControlPort::Handle(const ControlPacket& packet) {
         case kStreamRouterDone:
           return HandleRouterDone(packet.body);
         default:
-          return NoteNetworkFault(ControlFault::kBadPacket);
+          return NoteLinkFault(ControlFault::kBadPacket, packet.body);
       }
     case ControlType::kSingleSource:
       return HandleBroadcast(packet.body);
     case ControlType::kIdle:
       return HandleIdle(packet.body);
     case ControlType::kAbstain:
-      return NoteNetworkFault(ControlFault::kBadPacket);
+      return NoteLinkFault(ControlFault::kBadPacket, packet.body);
   }
 }
 
@@ -259,7 +227,7 @@ inline void ControlPort::HandleResult(unsigned fifo, uint64_t body) {
   ControlFifo& f = fifo_[fifo];
   const uint64_t awaited = fifo == VCM5_FIFO_SYNC_OR ? kAwaitedSyncOr : f.awaited();
   if (__builtin_expect(f.in_flight() == 0 || ((awaited ^ body) & kAgreeMask) != 0, 0)) {
-    return NoteNetworkFault(ControlFault::kUnexpectedResult);
+    return NoteLinkFault(ControlFault::kUnexpectedResult, body);
   }
   const auto control = static_cast<uint32_t>(awaited);
   uint32_t word = Word(body);
@@ -295,74 +263,115 @@ void ControlPort::HandleRouterDone(uint64_t body) {
       if (fifo_[VCM5_FIFO_ROUTER_DONE].HasEntries()) WantPoll(VCM5_FIFO_ROUTER_DONE);
       return;
     case RouterDoneWaves::Outcome::kUnexpected:
-      return NoteNetworkFault(ControlFault::kUnexpectedResult);
+      return NoteLinkFault(ControlFault::kUnexpectedResult, body);
   }
 }
 
 void ControlPort::HandleBroadcast(uint64_t body) {
-  using namespace control_body;
-  if (Operation(body) != static_cast<uint32_t>(BroadcastOperation::kUser)) {
-    return NoteNetworkFault(ControlFault::kBadPacket);
+  if (__builtin_expect(control_body::Operation(body) != VCM5_BROADCAST_USER, 0)) {
+    return HandlePrivileged(body);
   }
-  ControlFifo& f = fifo_[VCM5_FIFO_BROADCAST];
-  window_.CountSeen();
-  took_needs_ = took_needs_ || window_.ReportNears();
-  if ((body & kFirst) != 0) {
-    f.Drop();
-    accepting_ = !f.abstaining() && !failed();
-  }
-  if (!accepting_) {
-    // Dropped words are consumed; no program will ring to say so.
-    if (window_.ReportDue(failed() ? 0 : f.unread())) WantPoll(VCM5_FIFO_BROADCAST);
-    return;
-  }
-  if (!f.HasRoom() && !f.RefreshRead()) Fail(ControlPortError::kIncomingHead);
-  if (!f.HasRoom() || f.unpublished() == VCM5_CONTROL_WORDS_MAX) return HandleOverrun();
-  f.KeepRoom();
-  f.Write(Word(body), 0);
-  if ((body & kLast) == 0) return;
-  accepting_ = false;
-  // The packets do not say how long the message is; now it is known.
-  const uint32_t length = f.unpublished();
-  for (uint32_t i = 0; i < length; ++i) {
-    f.SetControl(i, VCM5_ENTRY_LENGTH(length) | (i == 0 ? VCM5_ENTRY_FIRST : 0) |
-                        (i + 1 == length ? VCM5_ENTRY_LAST : 0));
-  }
-  Publish(VCM5_FIFO_BROADCAST);
+  const unsigned follows = user_.Handle(fifo_[VCM5_FIFO_BROADCAST], body, &error_);
+  took_needs_ = took_needs_ || user_.ReportNears();
+  if (follows == BroadcastEnd::kNothing) return;
+  if ((follows & BroadcastEnd::kPublished) != 0) took_delivery_ = true;
+  if ((follows & BroadcastEnd::kWantsPoll) != 0) WantPoll(VCM5_FIFO_BROADCAST);
 }
 
-// A broadcast word without room. No window allows that, so more than one source believed that it
-// was the only one; unless this program lied about what it has read.
-void ControlPort::HandleOverrun() {
-  accepting_ = false;
-  fifo_[VCM5_FIFO_BROADCAST].Drop();
-  if (failed()) return;
-  must_tell_overrun_ = true;
-  WantPoll(VCM5_FIFO_BROADCAST);
-  NoteNetworkFault(ControlFault::kBroadcastCollision);
+void ControlPort::HandlePrivileged(uint64_t body) {
+  if (supervisor_ == nullptr || control_body::Operation(body) >= VCM5_BROADCAST_KINDS) {
+    return NoteLinkFault(ControlFault::kBadPacket, body);
+  }
+  const unsigned follows = supervisor_->Handle(body);
+  if ((follows & BroadcastEnd::kWantsPoll) != 0) WantPoll(VCM5_FIFO_BROADCAST);
+  constexpr auto kInterrupt = static_cast<uint32_t>(BroadcastOperation::kInterrupt);
+  if (control_body::Operation(body) != kInterrupt || (body & kFirst) == 0) return;
+  InterruptNode(control_body::Word(body));
+}
+
+// "An interrupt broadcast causes every processor to receive an interrupt."
+void ControlPort::InterruptNode(uint32_t word) {
+  vcm5_store_relaxed(&page_->control.interrupt_word, word);
+  // SYNC interrupts: pairs with the acquire in take_attention() of the port.
+  vcm5_store_release(&page_->control.interrupts, ++interrupts_);
+  took_interrupt_ = took_needs_ = true;
+  CountEvent();
 }
 
 void ControlPort::HandleIdle(uint64_t body) {
   using namespace control_body;
   switch (static_cast<IdleOperation>(Operation(body))) {
     case IdleOperation::kSynchronise:
-      vcm5_store_release(&page_->control.async_or_result, Sync(body) & 1);
-      took_delivery_ = true;
-      return;
+      return HandleSynchronisation(Sync(body));
     case IdleOperation::kFlowControl:
-      if (!window_.HandleLeastConsumed(Word(body))) {
-        return NoteNetworkFault(ControlFault::kFlowControl);
-      }
-      if (fifo_[VCM5_FIFO_BROADCAST].HasEntries()) WantPoll(VCM5_FIFO_BROADCAST);
+      return HandleFlowControl(body);
+    case IdleOperation::kParties:
+      error_parties_ = Word(body);
       return;
     case IdleOperation::kError:
-      return NoteNetworkFault(FaultOf(body));
+      return NoteError(body);
   }
-  NoteNetworkFault(ControlFault::kBadPacket);
+  NoteLinkFault(ControlFault::kBadPacket, body);
 }
 
-void ControlPort::NoteNetworkFault(ControlFault fault) {
-  if (network_fault_ == ControlFault::kNone) network_fault_ = fault;
+void ControlPort::HandleSynchronisation(uint32_t bits) {
+  const uint32_t rises = bits & ~uint32_t{sync_heard_};
+  sync_heard_ = static_cast<uint8_t>(bits);
+  vcm5_store_release(&page_->control.async_or_result, (bits & kSyncUser) != 0 ? 1 : 0);
+  vcm5_store_release(&page_->control.hard_error, (bits & kSyncHardError) != 0 ? 1 : 0);
+  if ((rises & kSyncUser) != 0) {
+    vcm5_store_release(&page_->control.async_or_rises, ++rises_);
+    const uint32_t mask = vcm5_load_relaxed(&page_->node_control.interrupt_mask);
+    if ((mask & VCM5_INTERRUPT_ASYNC_OR) != 0) took_interrupt_ = took_needs_ = true;
+  }
+  if (supervisor_ != nullptr && supervisor_->HandleSynchronisation(bits)) {
+    InterruptNode(VCM5_ATTENTION_ASYNC_OR);
+  }
+  CountEvent();
+}
+
+void ControlPort::HandleFlowControl(uint64_t body) {
+  const unsigned kind = control_body::FlowClass(body);
+  const uint32_t count = control_body::Word(body);
+  bool good = false;
+  bool wants_poll = false;
+  if (kind == VCM5_BROADCAST_USER) {
+    good = user_.HandleLeastConsumed(count);
+    wants_poll = fifo_[VCM5_FIFO_BROADCAST].HasEntries();
+  } else if (supervisor_ != nullptr) {
+    good = supervisor_->HandleLeastConsumed(kind, count, &wants_poll);
+  }
+  if (!good) return NoteLinkFault(ControlFault::kFlowControl, body);
+  if (wants_poll) WantPoll(VCM5_FIFO_BROADCAST);
+}
+
+// An error that the network signals to all.
+void ControlPort::NoteError(uint64_t report) {
+  if (network_fault_ == ControlFault::kNone) {
+    network_fault_ = control_body::FaultOf(report);
+    vcm5_store_relaxed(&page_->control.error_parties, error_parties_);
+    // SYNC error: pairs with the acquire in vcm5_port_error().
+    vcm5_store_release(&page_->control.error, control_body::Word(report));
+  }
+  CountEvent();
+}
+
+// What came is nothing that a sound network can send: a hard error, which all shall know.
+void ControlPort::NoteLinkFault(ControlFault fault, uint64_t body) {
+  if (link_fault_ == ControlFault::kNone) link_fault_ = fault;
+  if (network_fault_ == ControlFault::kNone) {
+    network_fault_ = fault;
+    vcm5_store_relaxed(&page_->control.error_parties, ~uint32_t{0});
+    vcm5_store_release(&page_->control.error,
+                       control_body::Word(control_body::MakeError(fault, body, body)));
+  }
+  SetHardError(true);
+  CountEvent();
+}
+
+void ControlPort::CountEvent() {
+  // SYNC events: pairs with the acquire in NetworkPositions::Look().
+  vcm5_store_release(&page_->control.events, ++events_);
   took_delivery_ = true;
 }
 

@@ -7,7 +7,8 @@
 //
 // Flow control is here, because nodes of the tree cannot refuse. Each word of a multiple-source
 // operation returns exactly one word, so the port sends one only if its result has room, and never
-// has more than a window of them in flight. Broadcasts follow BroadcastWindow.
+// has more than a window of them in flight. Broadcasts follow BroadcastWindow; the privileged kinds
+// have a page and a port of their own (SupervisorPort).
 //
 // The program is not trusted (NI13; see ControlFifo). One that writes nonsense fails its port:
 // nothing more is taken from it, and what comes for it is still accounted for, so that only its own
@@ -19,10 +20,11 @@
 #include <cstdint>
 #include <span>
 
-#include "netif/ni/broadcast_window.h"
+#include "netif/ni/broadcast_end.h"
 #include "netif/ni/control_fifo.h"
 #include "netif/ni/ni_geometry.h"
 #include "netif/ni/router_done_waves.h"
+#include "netif/ni/supervisor_port.h"
 #include "netif/shm/ni_page.h"
 #include "netif/wire/control_packet.h"
 
@@ -63,8 +65,9 @@ class ControlPort {
     std::array<uint32_t, kControlStreams> window = {64, 8, 8};
   };
 
-  // The page, made by the engine and still untouched, must outlive the port.
-  ControlPort(vcm5_ni_page* page, const Options& options);
+  // The page, made by the engine and still untouched, must outlive the port, and so must
+  // `supervisor`; null: this leaf has no part in privileged operations.
+  ControlPort(vcm5_ni_page* page, const Options& options, SupervisorPort* supervisor = nullptr);
 
   // Takes what the program has pushed, as far as flow control and `out` let it; returns packets
   // made. With `resample`, a router-done that did not find everything delivered counts again: to be
@@ -74,7 +77,7 @@ class ControlPort {
     return Poll(kAllFifos, resample, out);
   }
   // The same, looking at some FIFOs only: bit f stands for FIFO f, and that of broadcasts for the
-  // asynchronous OR besides.
+  // asynchronous ORs and all that is the supervisor's besides.
   static constexpr unsigned kAllFifos = (1u << VCM5_CONTROL_FIFOS) - 1;
   unsigned Poll(unsigned fifos, bool resample, std::span<ControlPacket> out);
 
@@ -92,6 +95,10 @@ class ControlPort {
     return took;
   }
 
+  // This NI has a hard error, or whoever drives the network knows of one elsewhere in the machine:
+  // all nodes of the partition shall know (CN8). Told at the next Poll of broadcasts.
+  void SetHardError(bool hard_error);
+
   // Whether one of the following may have become true since the last call.
   bool TookNeeds() {
     const bool took = took_needs_;
@@ -103,32 +110,39 @@ class ControlPort {
   // at once, since a packet that came, or a larger `out`, makes more possible;
   bool WantsPoll() const { return wants_poll_ != 0; }
   // when the program has read from an incoming FIFO, even if it does not ring for that;
-  bool AwaitsProgram() const { return awaits_room_ != 0 || window_.ReportNears(); }
+  bool AwaitsProgram() const { return awaits_room_ != 0 || user_.ReportNears(); }
   // with resample, when messages may have been received somewhere in the partition.
   bool AwaitsResample() const { return waves_.held(); }
+  // Not a poll, but a need, too: the program is to be interrupted, since the last call: by an
+  // interrupt broadcast, or by the asynchronous OR if it asked for that.
+  bool TookInterrupt() {
+    const bool took = took_interrupt_;
+    took_interrupt_ = false;
+    return took;
+  }
   // The FIFOs concerned, as Poll takes them.
   unsigned wanted_fifos() const { return wants_poll_; }
   unsigned awaited_fifos() const {
-    return awaits_room_ | (window_.ReportNears() ? 1u << VCM5_FIFO_BROADCAST : 0);
+    return awaits_room_ | (user_.ReportNears() ? 1u << VCM5_FIFO_BROADCAST : 0);
   }
 
   ControlPortError error() const { return error_; }
   bool failed() const { return error_ != ControlPortError::kNone; }
-  // The first error that the control network signalled to all leaves (CN8).
+  // The first error that the control network signalled to all leaves, or that was noticed here
+  // (CN8).
   ControlFault network_fault() const { return network_fault_; }
+  // The supervisor's error, if it has one.
+  ControlPortError supervisor_error() const {
+    return supervisor_ == nullptr ? ControlPortError::kNone : supervisor_->error();
+  }
+  // What this NI noticed itself about what the network brought: a hard error of this link.
+  ControlFault link_fault() const { return link_fault_; }
 
   const ControlFifoStats& stats(unsigned fifo) const { return fifo_[fifo].stats(); }
   uint64_t router_done_rounds() const { return router_done_rounds_; }
   void CheckInvariants() const;
 
  private:
-  struct Outgoing {
-    std::span<ControlPacket> packets;
-    unsigned count = 0;
-    bool full() const { return count == packets.size(); }
-    void Put(uint64_t body) { packets[count++] = SealControlPacket(body); }
-  };
-
   bool Look(unsigned fifo) {
     return __builtin_expect(!failed(), 1) && fifo_[fifo].Look(&error_);
   }
@@ -143,21 +157,25 @@ class ControlPort {
   bool Valid(unsigned fifo, const ControlEntry& entry);
   bool HasRoom(unsigned fifo);
 
-  void PollAsyncOr(Outgoing& out);
-  void PollBroadcast(Outgoing& out);
-  void ReportConsumed(Outgoing& out);
+  void PollSynchronisation(ControlOutgoing& out);
+  void PollBroadcasts(ControlOutgoing& out);
   unsigned PollStream(unsigned fifo, ControlStream stream, std::span<ControlPacket> out);
-  void PollRouterDone(bool resample, Outgoing& out);
-  void BeginRouterDone(Outgoing& out);
+  void PollRouterDone(bool resample, ControlOutgoing& out);
+  void BeginRouterDone(ControlOutgoing& out);
   bool MayChangeAbstaining(unsigned fifo);
 
   void HandleResult(unsigned fifo, uint64_t body);
   void HandleBroadcast(uint64_t body);
-  void HandleOverrun();
+  void HandlePrivileged(uint64_t body);
+  void InterruptNode(uint32_t word);
   void HandleRouterDone(uint64_t body);
   void HandleIdle(uint64_t body);
+  void HandleFlowControl(uint64_t body);
+  void HandleSynchronisation(uint32_t bits);
   void Publish(unsigned fifo);
-  void NoteNetworkFault(ControlFault fault);
+  void NoteLinkFault(ControlFault fault, uint64_t body);
+  void NoteError(uint64_t report);
+  void CountEvent();
 
   // One cache line, then two for each FIFO.
   vcm5_ni_page* const page_;
@@ -166,14 +184,22 @@ class ControlPort {
   uint8_t awaits_room_ = 0;  // by FIFO
   bool took_delivery_ = false;
   bool took_needs_ = false;
-  bool accepting_ = false;  // the broadcast message coming in is for the program
-  bool must_tell_overrun_ = false;
+  bool took_interrupt_ = false;
+  bool hard_error_ = false;
+  uint8_t sync_told_ = 0;   // synchronisation bits, as the network knows them
+  uint8_t sync_heard_ = 0;  // and as it told them last
   RouterDoneWaves waves_;
-  BroadcastWindow window_;
-  uint32_t sync_told_ = 0;  // synchronisation bits, as the network knows them
-  ControlFault network_fault_ = ControlFault::kNone;
-  uint64_t router_done_rounds_ = 0;
+  BroadcastEnd user_;
   std::array<ControlFifo, VCM5_CONTROL_FIFOS> fifo_;
+  // What is rare.
+  SupervisorPort* const supervisor_;
+  ControlFault network_fault_ = ControlFault::kNone;
+  ControlFault link_fault_ = ControlFault::kNone;
+  uint32_t error_parties_ = 0;  // of the error report that comes next
+  uint32_t events_ = 0;
+  uint32_t rises_ = 0;       // of the asynchronous OR
+  uint32_t interrupts_ = 0;  // broadcasts
+  uint64_t router_done_rounds_ = 0;
 };
 
 // ---- the fast path -------------------------------------------------------------------------

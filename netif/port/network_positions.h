@@ -27,7 +27,7 @@ struct NetworkPositions {
       *next++ = vcm5_load_acquire(&page.control.in_tail[fifo]);
       *next++ = vcm5_load_acquire(&page.control.out_head[fifo]);
     }
-    *next = vcm5_load_acquire(&page.control.async_or_result);
+    *next = vcm5_load_acquire(&page.control.events);
     return positions;
   }
 };

@@ -87,17 +87,63 @@ void vcm5_port_miss(struct vcm5_port *port) {
   if (port->holds_back) publish_held_back(port);
   if (__builtin_expect(port->in_router_done, 0)) tell_received(port);
   port->misses++;
-  if (__builtin_expect(port->interrupts_enabled, 0)) {
+  if (__builtin_expect(port->attentive, 0)) {
     miss_with_interrupts(port);
     return;
   }
   port->idle(port);
 }
 
-bool vcm5_port_take_interrupts(struct vcm5_port *port) {
-  if (!port->interrupts_enabled || port->in_interrupt || port->interrupt_handler == NULL) {
-    return false;
-  }
+void vcm5_port_set_async_or_handler(struct vcm5_port *port, void (*handler)(void *argument),
+                                    void *argument) {
+  port->async_or_handler = NULL; /* a signal may come between these lines */
+  __atomic_signal_fence(__ATOMIC_SEQ_CST);
+  port->async_or_argument = argument;
+  port->rises_seen = vcm5_load_acquire(&port->page->control.async_or_rises);
+  __atomic_signal_fence(__ATOMIC_SEQ_CST);
+  port->async_or_handler = handler;
+  vcm5_store_release(&port->page->node_control.interrupt_mask,
+                     handler != NULL ? VCM5_INTERRUPT_ASYNC_OR : 0);
+}
+
+void vcm5_port_set_attention_handler(struct vcm5_port *port,
+                                     void (*handler)(uint32_t word, void *argument),
+                                     void *argument) {
+  port->attention_handler = NULL;
+  __atomic_signal_fence(__ATOMIC_SEQ_CST);
+  port->attention_argument = argument;
+  port->attention_seen = vcm5_load_acquire(&port->page->control.interrupts);
+  __atomic_signal_fence(__ATOMIC_SEQ_CST);
+  port->attention_handler = handler;
+  vcm5_port_note_interrupts(port);
+}
+
+static bool take_attention(struct vcm5_port *port) {
+  if (port->attention_handler == NULL || port->in_attention) return false;
+  /* SYNC interrupts: pairs with the release in ControlPort::InterruptNode(). */
+  const uint32_t interrupts = vcm5_load_acquire(&port->page->control.interrupts);
+  if (interrupts == port->attention_seen) return false;
+  port->attention_seen = interrupts;
+  port->in_attention = true;
+  port->attention_handler(vcm5_load_relaxed(&port->page->control.interrupt_word),
+                          port->attention_argument);
+  port->in_attention = false;
+  return true;
+}
+
+static bool take_async_or(struct vcm5_port *port) {
+  if (port->async_or_handler == NULL) return false;
+  const uint32_t rises = vcm5_load_acquire(&port->page->control.async_or_rises);
+  if (rises == port->rises_seen) return false;
+  port->rises_seen = rises;
+  port->in_interrupt = true;
+  port->async_or_handler(port->async_or_argument);
+  port->in_interrupt = false;
+  return true;
+}
+
+static bool take_messages(struct vcm5_port *port) {
+  if (port->interrupt_handler == NULL) return false;
   const uint32_t mask = vcm5_load_relaxed(&port->page->node_data.interrupt_mask);
   bool called = false;
   for (int half = 0; half < VCM5_HALVES; ++half) {
@@ -108,5 +154,13 @@ bool vcm5_port_take_interrupts(struct vcm5_port *port) {
     port->in_interrupt = false;
     called = true;
   }
+  return called;
+}
+
+bool vcm5_port_take_interrupts(struct vcm5_port *port) {
+  bool called = take_attention(port);
+  if (!port->interrupts_enabled || port->in_interrupt) return called;
+  called |= take_async_or(port);
+  called |= take_messages(port);
   return called;
 }

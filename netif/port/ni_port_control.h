@@ -149,6 +149,20 @@ static inline uint32_t vcm5_port_async_or(struct vcm5_port *port) {
   return vcm5_load_acquire(&port->page->control.async_or_result);
 }
 
+/* The first error that the control network has signalled, 0: none (CN8); VCM5_ERROR_KIND and
+ * VCM5_ERROR_PACKET take it apart. *parties: who met, for VCM5_ERROR_NODE. */
+static inline uint32_t vcm5_port_error(struct vcm5_port *port, uint32_t *parties) {
+  /* SYNC error: pairs with the release in ControlPort::NoteError(). */
+  uint32_t error = vcm5_load_acquire(&port->page->control.error);
+  *parties = vcm5_load_relaxed(&port->page->control.error_parties);
+  return error;
+}
+
+/* Whether a chip or an NI of the partition has a hard error. */
+static inline bool vcm5_port_hard_error(struct vcm5_port *port) {
+  return vcm5_load_acquire(&port->page->control.hard_error) != 0;
+}
+
 #ifdef __cplusplus
 }
 #endif

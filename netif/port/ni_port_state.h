@@ -66,8 +66,8 @@ struct vcm5_port {
   uint32_t segment_start; /* VCM5_ENTRY_SEGMENT or 0 */
   bool holds_back;       /* in_head of a half may not have been published */
   bool in_router_done;   /* a router-done operation may be under way */
+  bool attentive;        /* there is something that may interrupt: see vcm5_port_note_interrupts */
   bool interrupts_enabled;
-  bool in_interrupt;
   struct vcm5_port_fifo fifo[VCM5_CONTROL_FIFOS];
 
   struct vcm5_port_half half[VCM5_HALVES];
@@ -81,6 +81,14 @@ struct vcm5_port {
   void (*wake)(struct vcm5_doorbell *doorbell);
   void (*interrupt_handler)(void *argument);
   void *interrupt_argument;
+  void (*async_or_handler)(void *argument);
+  void *async_or_argument;
+  void (*attention_handler)(uint32_t word, void *argument); /* of interrupt broadcasts */
+  void *attention_argument;
+  uint32_t rises_seen;     /* of the asynchronous OR */
+  uint32_t attention_seen; /* interrupt broadcasts */
+  bool in_interrupt;       /* in one of the first two handlers */
+  bool in_attention;
   uint32_t received_told; /* messages received when the control network last heard of it */
   uint32_t async_or_seen; /* what the asynchronous OR last read as */
   uint32_t refused_sends_left; /* until the next to be refused (send_refuse) */
@@ -95,9 +103,25 @@ const char *vcm5_port_attach(struct vcm5_port *port, struct vcm5_ni_page *page, 
 /* Out of line: publishes what is held back, counts the miss, lets others run, takes interrupts. */
 void vcm5_port_miss(struct vcm5_port *port);
 
-/* Out of line: calls the interrupt handler if interrupts are enabled and a message whose tag is in
- * the mask waits in either half. Returns true if the handler was called. */
+/* Out of line: calls the handlers of what interrupts. First that of interrupt broadcasts, if one
+ * has come, be interrupts enabled or not; then, if they are, that of the asynchronous OR, if it
+ * went from 0 to 1; then the one of messages, if one whose tag is in the mask waits in either half.
+ * Returns true if a handler was called. */
 bool vcm5_port_take_interrupts(struct vcm5_port *port);
+
+/* Handlers have changed, or whether interrupts are enabled: notes whether a miss must look. */
+static inline void vcm5_port_note_interrupts(struct vcm5_port *port) {
+  port->attentive = port->interrupts_enabled || port->attention_handler != 0;
+}
+
+/* Registers a handler; NULL: none. What happened before does not count. The first is called when
+ * the asynchronous OR goes from 0 to 1 (CN6), the second for interrupt broadcasts (CN2), with the
+ * first word of the last one. */
+void vcm5_port_set_async_or_handler(struct vcm5_port *port, void (*handler)(void *argument),
+                                    void *argument);
+void vcm5_port_set_attention_handler(struct vcm5_port *port,
+                                     void (*handler)(uint32_t word, void *argument),
+                                     void *argument);
 
 /* Telling a daemon that there is something to look at, and waking it if it sleeps. */
 static inline void vcm5_port_ring_data_bell(struct vcm5_port *port, int half) {

@@ -10,6 +10,9 @@
  *     node_control   written by the node        read by the control network
  *     control        written by the control network               read by the node
  *
+ * What programs may not touch is not here, but in vcm5_supervisor_page (supervisor_page.h), which
+ * they do not have mapped (NI9).
+ *
  * Positions are free-running 32-bit counts; `tail - head` is the number of entries in a FIFO and
  * the slot of a position is `position & (depth - 1)`. Depths are powers of two. The producer
  * writes slots, then publishes `tail` with release; the consumer reads `tail` with acquire, then
@@ -30,7 +33,7 @@ extern "C" {
 #endif
 
 #define VCM5_NI_MAGIC 0x35494e4du /* "MNI5" */
-#define VCM5_NI_VERSION 1u
+#define VCM5_NI_VERSION 2u
 
 /* The two halves of the data network (NI2). */
 enum { VCM5_LEFT = 0, VCM5_RIGHT = 1, VCM5_HALVES = 2 };
@@ -77,8 +80,28 @@ struct vcm5_control_entry {
 #define VCM5_ENTRY_ABSTAIN 0x1000u   /* outgoing: no message; from here on abstain if word != 0 */
 #define VCM5_ENTRY_COMBINER_SHIFT 16 /* bits 16-18: enum vcm5_combiner */
 #define VCM5_ENTRY_PATTERN_SHIFT 20  /* bits 20-21: enum vcm5_pattern */
+#define VCM5_ENTRY_KIND_SHIFT 24     /* bits 24-25, outgoing broadcast: enum vcm5_broadcast_kind */
+#define VCM5_ENTRY_KIND(kind) ((uint32_t)(kind) << VCM5_ENTRY_KIND_SHIFT)
+#define VCM5_ENTRY_KIND_OF(c) (((c) >> VCM5_ENTRY_KIND_SHIFT) & 3u)
 #define VCM5_ENTRY_COMBINER_OF(c) (((c) >> VCM5_ENTRY_COMBINER_SHIFT) & 7u)
 #define VCM5_ENTRY_PATTERN_OF(c) (((c) >> VCM5_ENTRY_PATTERN_SHIFT) & 3u)
+
+/* The four kinds of broadcast (CN2). All but the first are privileged: a program that pushes one
+ * into its own FIFO ends its job. */
+enum vcm5_broadcast_kind {
+  VCM5_BROADCAST_USER = 0,
+  VCM5_BROADCAST_SUPERVISOR = 1,
+  VCM5_BROADCAST_INTERRUPT = 2,
+  VCM5_BROADCAST_UTILITY = 3,
+  VCM5_BROADCAST_KINDS = 4
+};
+
+/* Bits of node_control.interrupt_mask. */
+#define VCM5_INTERRUPT_ASYNC_OR 1u /* the asynchronous OR went from 0 to 1 (CN6) */
+
+/* interrupt_word of an interrupt that was no broadcast: the supervisor's asynchronous OR rose, and
+ * this node's supervisor had asked for that. */
+#define VCM5_ATTENTION_ASYNC_OR 0xffffffffu
 
 enum vcm5_combiner {
   VCM5_OR = 0,
@@ -98,6 +121,38 @@ enum vcm5_pattern {
 
 /* Longest message of a control FIFO, in words. */
 #define VCM5_CONTROL_WORDS_MAX 8u
+
+/* What the processor's side writes about its control FIFOs, and what the control network writes. */
+struct vcm5_control_positions {
+  uint32_t out_tail[VCM5_CONTROL_FIFOS];
+  uint32_t in_head[VCM5_CONTROL_FIFOS];
+  uint32_t async_or;       /* this node's input of the asynchronous OR */
+  uint32_t waiting;        /* not 0: asleep, or about to be; whoever wakes it stores 0 */
+  uint32_t interrupt_mask; /* VCM5_INTERRUPT_ASYNC_OR or 0 */
+  uint8_t pad[128 - 11 * 4];
+};
+
+struct vcm5_control_results {
+  uint32_t out_head[VCM5_CONTROL_FIFOS];
+  uint32_t in_tail[VCM5_CONTROL_FIFOS];
+  uint32_t async_or_result; /* OR over the partition, a moment ago */
+  uint32_t events;          /* grows when one of the following, or the result above, has changed */
+  uint32_t async_or_rises;  /* how often async_or_result went from 0 to 1 (CN6) */
+  uint32_t interrupts;      /* interrupt broadcasts that have come (CN2), and VCM5_ATTENTION_... */
+  uint32_t interrupt_word;  /* the last one's first word */
+  uint32_t hard_error;      /* OR over the partition: a chip or an NI has a hard error (CN8) */
+  uint32_t error;           /* the first error report, 0: none; VCM5_ERROR_... take it apart */
+  uint32_t error_parties;   /* who met: first node of either side, 16 bits each; all ones: the error
+                               is this NI's own link's */
+  uint8_t pad[128 - 16 * 4];
+};
+
+/* Fields of vcm5_control_results.error: the kind (enum ControlFault of
+ * netif/wire/control_packet.h), and of the packets that met, `side` 0 and 1, type, operation and
+ * combiner as on the wire. */
+#define VCM5_ERROR_KIND(error) ((error)&0xfu)
+#define VCM5_ERROR_PACKET(error, side) (((error) >> ((side) == 0 ? 4 : 16)) & 0xfffu)
+#define VCM5_ERROR_NODE(parties, side) (((parties) >> ((side) == 0 ? 0 : 16)) & 0xffffu)
 
 struct vcm5_ni_page {
   /* Identity: written by the creator before anybody else maps the page. */
@@ -124,13 +179,7 @@ struct vcm5_ni_page {
     uint8_t pad[128 - 7 * 4];
   } node_data;
 
-  struct {
-    uint32_t out_tail[VCM5_CONTROL_FIFOS];
-    uint32_t in_head[VCM5_CONTROL_FIFOS];
-    uint32_t async_or;              /* this node's input of the asynchronous OR */
-    uint32_t waiting;               /* not 0: asleep, or about to be; whoever wakes it stores 0 */
-    uint8_t pad[128 - 10 * 4];
-  } node_control;
+  struct vcm5_control_positions node_control;
 
   struct {
     uint32_t out_head;
@@ -138,12 +187,7 @@ struct vcm5_ni_page {
     uint8_t pad[120];
   } data[VCM5_HALVES];
 
-  struct {
-    uint32_t out_head[VCM5_CONTROL_FIFOS];
-    uint32_t in_tail[VCM5_CONTROL_FIFOS];
-    uint32_t async_or_result;       /* OR over the partition, a moment ago */
-    uint8_t pad[128 - 9 * 4];
-  } control;
+  struct vcm5_control_results control;
 };
 
 /* A doorbell: how nodes tell a daemon that there is something to look at. Mapped by the daemon and

@@ -1,5 +1,5 @@
-// The control network's packet (paper section 5, figure 5): 65 bits, of which 51 are the body and 14
-// the CRC that every hop checks. Fixed binary layout, little endian, in 16 bytes on links:
+// The control network's packet (paper section 5, figure 5): 65 bits, of which 51 are the body and
+// 14 the CRC that every hop checks. Fixed binary layout, little endian, in 16 bytes on links:
 //
 //   bytes 0-7    body      bits  0-31  word: the data word, or what the operation says
 //                          bits 32-33  type: idle, single-source, multiple-source, abstain
@@ -10,7 +10,7 @@
 //                          bit  43     segment: a segment starts at, or somewhere below, the sender
 //                          bit  44     overflow: an addition overflowed on the way
 //                          bit  45     error: the word is an error report
-//                          bits 46-47  flow control: user, supervisor broadcasts that `word` counts
+//                          bits 46-47  flow control: class of the broadcasts that `word` counts
 //                          bits 48-50  synchronisation: asynchronous OR of the user, of the
 //                                      supervisor, hard error
 //                          bits 51-63  zero
@@ -56,7 +56,19 @@ constexpr uint32_t IdentityWord(Combiner combiner, bool first) {
 enum class BroadcastOperation : uint32_t { kUser = 0, kSupervisor = 1, kInterrupt = 2, kUtility = 3 };
 inline constexpr unsigned kBroadcastClasses = 4;
 
-enum class IdleOperation : uint32_t { kSynchronise = 0, kFlowControl = 1, kError = 2 };
+// Synchronisation bits of an idle packet (kSynchronise), each an OR over the partition.
+inline constexpr uint32_t kSyncUser = 1;        // the user's asynchronous OR
+inline constexpr uint32_t kSyncSupervisor = 2;  // the supervisor's
+inline constexpr uint32_t kSyncHardError = 4;   // a hard error of a chip or an NI (CN8)
+
+// kParties goes before kError and says who met: the first leaf of either side, 16 bits each. Leaves
+// send no kParties: the network knows where a packet came from.
+enum class IdleOperation : uint32_t {
+  kSynchronise = 0,
+  kFlowControl = 1,
+  kError = 2,
+  kParties = 3
+};
 
 // The independent ordered streams of multiple-source packets. An abstain packet's operation is the
 // stream; its word is 1 to abstain, 0 to take part again.
@@ -130,7 +142,7 @@ constexpr Combiner CombinerOf(uint64_t body) {
 constexpr uint32_t Sync(uint64_t body) { return static_cast<uint32_t>(body >> kSyncShift) & 7; }
 // The broadcast class that a flow-control packet counts.
 constexpr uint32_t FlowClass(uint64_t body) {
-  return static_cast<uint32_t>(body >> (kFlowShift + 1)) & 1;
+  return static_cast<uint32_t>(body >> kFlowShift) & 3;
 }
 constexpr uint64_t WithWord(uint64_t body, uint32_t word) { return (body & ~kWordMask) | word; }
 
@@ -161,7 +173,7 @@ constexpr uint64_t MakeSynchronise(uint32_t bits) {
 }
 constexpr uint64_t MakeFlowControl(BroadcastOperation of, uint32_t consumed) {
   return Make(ControlType::kIdle, static_cast<uint32_t>(IdleOperation::kFlowControl), consumed) |
-         (uint64_t{1} << (kFlowShift + static_cast<unsigned>(of)));
+         (uint64_t{static_cast<uint32_t>(of)} << kFlowShift);
 }
 
 // Bits 32-43 of a body: enough to name the packet in an error report.
@@ -176,6 +188,15 @@ constexpr uint64_t MakeError(ControlFault fault, uint64_t left, uint64_t right) 
   return Make(ControlType::kIdle, static_cast<uint32_t>(IdleOperation::kError), word) | kError;
 }
 constexpr ControlFault FaultOf(uint64_t error) { return static_cast<ControlFault>(Word(error) & 0xf); }
+// As much of the packet that came from `side` as an error report tells.
+constexpr uint64_t ReportedBody(uint64_t error, unsigned side) {
+  return uint64_t{(Word(error) >> (side == 0 ? 4 : 16)) & 0xfff} << kTypeShift;
+}
+constexpr uint64_t MakeParties(uint32_t left, uint32_t right) {
+  return Make(ControlType::kIdle, static_cast<uint32_t>(IdleOperation::kParties),
+              (left & 0xffff) | (right << 16)) |
+         kError;
+}
 
 // Whether a node may be given this body from a leaf: known type, operation and combiner, nothing
 // set that must be zero.
@@ -204,10 +225,10 @@ constexpr bool WellFormed(uint64_t body) {
         may_be_set |= kSync;
       } else if (operation == static_cast<uint32_t>(IdleOperation::kFlowControl)) {
         may_be_set |= kFlow;
-        const uint64_t flow = (body >> kFlowShift) & 3;
-        if (flow != 1 && flow != 2) return false;
       } else if (operation == static_cast<uint32_t>(IdleOperation::kError)) {
         may_be_set |= kError;
+        if (FaultOf(body) == ControlFault::kNone || (Word(body) & 0xf) >= kControlFaults)
+          return false;
       } else {
         return false;
       }

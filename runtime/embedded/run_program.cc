@@ -31,6 +31,7 @@ Run* the_run = nullptr;
 volatile sig_atomic_t running_node = -1;
 volatile sig_atomic_t alarms = 0;
 volatile sig_atomic_t stop_signal = 0;
+volatile sig_atomic_t attention_signal = 0;
 
 // Async-signal-safe: "vcm5: node 5 <what><number>\n".
 void SayNode(const char* what, int number) {
@@ -79,6 +80,8 @@ void OnStop(int signal) {
   stop_signal = signal;
 }
 
+void OnAttention(int signal) { attention_signal = signal; }
+
 class Run {
  public:
   using Clock = std::chrono::steady_clock;
@@ -117,6 +120,7 @@ class Run {
 
   absl::Status LoadAll(const ProgramImage& image);
   void InstallSignals();
+  void PassAttention();
 
   const EmbeddedRunOptions& options_;
   NodeStdio stdio_;
@@ -156,6 +160,10 @@ void Run::InstallSignals() {
   struct sigaction stop {};
   stop.sa_handler = OnStop;
   for (const int signal : {SIGINT, SIGTERM, SIGHUP}) sigaction(signal, &stop, nullptr);
+  struct sigaction attention {};
+  attention.sa_handler = OnAttention;
+  attention.sa_flags = SA_RESTART;
+  sigaction(SIGUSR1, &attention, nullptr);
   if (options_.timeout_seconds <= 0) return;
   struct sigaction alarm {};
   alarm.sa_handler = OnAlarm;
@@ -166,6 +174,13 @@ void Run::InstallSignals() {
   timer.it_value.tv_usec =
       std::max<suseconds_t>(1, static_cast<suseconds_t>((options_.timeout_seconds - whole) * 1e6));
   setitimer(ITIMER_REAL, &timer, nullptr);
+}
+
+// SIGUSR1 goes to all nodes at once; if earlier ones are still on their way, these will do.
+void Run::PassAttention() {
+  if (attention_signal == 0) return;
+  machine_->supervisor(0).Interrupt(static_cast<uint32_t>(attention_signal));
+  attention_signal = 0;
 }
 
 int Run::Go(const ProgramImage& image) {
@@ -182,7 +197,10 @@ int Run::Go(const ProgramImage& image) {
       running_node = -1;
     }
   };
-  machine.should_stop = [this] { return alarms != 0 || stop_signal != 0 || GraceIsOver(); };
+  machine.should_stop = [this] {
+    PassAttention();
+    return alarms != 0 || stop_signal != 0 || GraceIsOver();
+  };
   machine_ = std::make_unique<Embedded>(std::move(machine));
   if (const absl::Status loaded = LoadAll(image); !loaded.ok()) {
     std::fprintf(stderr, "vcm5: %s\n", std::string(loaded.message()).c_str());

@@ -1,7 +1,6 @@
 #include "runtime/engines/embedded.h"
 
 #include <sched.h>
-#include <sys/mman.h>
 #include <time.h>
 
 #include <algorithm>
@@ -24,27 +23,11 @@
 #include "runtime/base/prng.h"
 #include "runtime/engines/fiber.h"
 #include "switches/topology/health.h"
+#include "runtime/engines/lazy_memory.h"
+#include "runtime/engines/supervisor_pages.h"
 
 namespace vcm5 {
 namespace {
-
-// Zeroed memory that is touched only as it is used.
-class LazyMemory {
- public:
-  explicit LazyMemory(size_t bytes) : bytes_(bytes) {
-    data_ = static_cast<uint8_t*>(mmap(nullptr, bytes, PROT_READ | PROT_WRITE,
-                                       MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0));
-    VCM5_CHECK_MSG(data_ != MAP_FAILED, "no memory for the machine's network interfaces");
-  }
-  LazyMemory(const LazyMemory&) = delete;
-  LazyMemory& operator=(const LazyMemory&) = delete;
-  ~LazyMemory() { munmap(data_, bytes_); }
-  uint8_t* data() const { return data_; }
-
- private:
-  uint8_t* data_;
-  size_t bytes_;
-};
 
 struct Worker;
 
@@ -86,6 +69,8 @@ class Embedded::Machine {
     return reinterpret_cast<vcm5_ni_page*>(memory_.data() + node * (node_bytes_ + kColour));
   }
 
+  Supervisor supervisor(uint32_t node) { return supervisors_.Attach(node, nodes_.at(node).port); }
+
   EmbeddedOptions options_;
   std::vector<std::unique_ptr<Agent>> agents_;  // left, right, control of each partition
 
@@ -120,6 +105,7 @@ class Embedded::Machine {
 
   const size_t node_bytes_;
   LazyMemory memory_;
+  SupervisorPages supervisors_;
   std::deque<LazyMemory> bell_memory_;  // of each doorbell
   std::vector<EmbeddedNode> nodes_;
   std::vector<Worker> workers_;
@@ -141,6 +127,7 @@ Embedded::Machine::Machine(EmbeddedOptions options)
     : options_(std::move(options)),
       node_bytes_(NodeMemoryBytes(options_.spec)),
       memory_((node_bytes_ + kColour) * options_.spec.nodes),
+      supervisors_(options_.spec.nodes),
       nodes_(options_.spec.nodes),
       outcomes_(std::max<size_t>(options_.partitions.size(), 1)) {
   const MachineSpec& spec = options_.spec;
@@ -164,6 +151,7 @@ Embedded::Machine::Machine(EmbeddedOptions options)
       nodes_[physical].number = number++;
       pages[physical] = page(physical);
       control.pages.push_back(page(physical));
+      control.supervisor_pages.push_back(supervisors_.page(physical));
       AttachNode(physical, self, halves, control.doorbell);
     }
   }
@@ -453,6 +441,8 @@ std::vector<absl::Status> Embedded::RunPartitions(const std::vector<NodeMain>& m
 void Embedded::Finish(vcm5_port& port) { machine_->Finish(port); }
 
 vcm5_port* Embedded::Current() { return current_node == nullptr ? nullptr : &current_node->port; }
+
+Supervisor Embedded::supervisor(uint32_t node) { return machine_->supervisor(node); }
 
 std::vector<FabricStat> Embedded::Stats() const {
   std::vector<FabricStat> stats;

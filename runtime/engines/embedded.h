@@ -17,6 +17,7 @@
 #include "absl/status/status.h"
 #include "daemons/driver/agent.h"
 #include "netif/port/ni_port.h"
+#include "netif/port/supervisor.h"
 #include "switches/topology/machine_spec.h"
 #include "switches/topology/partition.h"
 
@@ -66,6 +67,11 @@ class Embedded {
 
   // The node whose turn it is on the calling thread, or null.
   static vcm5_port* Current();
+
+  // The supervisor's side of a node's NI, which the node's program has not: privileged broadcasts,
+  // the supervisor's asynchronous OR, hard errors. Usable from anywhere, also while the machine
+  // runs, by one thread at a time; what it does happens while the machine runs.
+  Supervisor supervisor(uint32_t node);
 
   // What the networks carried, and who waits for whom.
   std::vector<FabricStat> Stats() const;

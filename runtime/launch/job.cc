@@ -62,6 +62,7 @@ int Job::Run() {
       signals_.add(number);
     }
   }
+  signals_.add(SIGUSR1);
   AdoptOrphans();
   spawner_.RaiseDescriptorLimit();
   WaitForSignal();
@@ -175,6 +176,13 @@ void Job::WaitForSignal() {
 }
 
 void Job::OnSignal(int number) {
+  // Goes to all nodes at once; if earlier ones are still on their way, these will do.
+  if (number == SIGUSR1) {
+    for (size_t i = 0; fabric_ != nullptr && i < parties_.size(); ++i) {
+      fabric_->supervisor(i).Interrupt(SIGUSR1);
+    }
+    return;
+  }
   if (phase_ == Phase::kDraining) {
     // All processes are gone; whoever is to read the output does not.
     if (exit_status_ == 0) exit_status_ = 128 + number;
@@ -257,6 +265,8 @@ void Job::OnFault(DaemonHandle&, const config::Fault& fault) {
   if (party == nullptr) {
     if (!network_line_.empty()) return;
     network_line_ = line;
+    // A hard error of the data network is distributed to all nodes (CN8).
+    for (size_t i = 0; i < parties_.size(); ++i) fabric_->supervisor(i).SetHardError(true);
     After(fault_timer_, kFaultTime, [this] { End(kExitFailure, network_line_); });
     return;
   }

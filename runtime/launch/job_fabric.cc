@@ -78,6 +78,7 @@ absl::StatusOr<std::unique_ptr<JobFabric>> JobFabric::Create(const RunOptions& o
   if (absl::Status status = fabric->MakeDaemons(); !status.ok()) return status;
   if (absl::Status status = fabric->MakeLinks(); !status.ok()) return status;
   if (absl::Status status = fabric->MakeNodes(); !status.ok()) return status;
+  if (absl::Status status = fabric->MakeSupervisors(); !status.ok()) return status;
   return fabric;
 }
 
@@ -144,6 +145,30 @@ absl::Status JobFabric::MakeNodes() {
   return absl::OkStatus();
 }
 
+absl::Status JobFabric::MakeSupervisors() {
+  absl::StatusOr<SharedMemory> memory = SharedMemory::Create(
+      "vcm5-supervisor", sizeof(vcm5_supervisor_page) * options_.machine.nodes);
+  if (!memory.ok()) return memory.status();
+  supervisor_memory_ = std::move(*memory);
+  auto* page = reinterpret_cast<vcm5_supervisor_page*>(supervisor_memory_.data());
+  for (const auto [partition, self, physical] : places_) {
+    vcm5_supervisor_page_init(page + physical, self,
+                              static_cast<uint32_t>(partitions_[partition].size()));
+  }
+  const Daemon& control = daemons_.back();
+  const Doorbell doorbell(control.doorbell.data(), control.bells.bells());
+  for (size_t i = 0; i < partitions_.size(); ++i) {
+    vcm5_supervisor_port& port = supervisor_ports_.emplace_back();
+    if (const char* wrong = vcm5_supervisor_attach(&port, page + partitions_[i].front())) {
+      return absl::InternalError(wrong);
+    }
+    port.doorbell = doorbell.shared();
+    port.bell = doorbell.bell(control.bells.control_bell(i) + vcm5_supervisor_bell(0));
+    port.wake = Doorbell::Wake;
+  }
+  return absl::OkStatus();
+}
+
 absl::Status JobFabric::Configure(uint32_t daemon, ControlChannel& channel) const {
   const Daemon& self = daemons_[daemon];
   config::ToDaemon message;
@@ -168,11 +193,11 @@ absl::Status JobFabric::Configure(uint32_t daemon, ControlChannel& channel) cons
     if (!is_control(daemon) && !self.bells.has_leaf(physical)) continue;
     const NodeParts& parts = nodes_[node];
     status.Update(batch.Add(parts.memory.fd(), config::Descriptor::NODE_MEMORY, physical));
-    if (is_control(daemon)) continue;
     status.Update(
         batch.Add(parts.interrupt_write.get(), config::Descriptor::INTERRUPT_LINE, physical));
   }
   if (is_control(daemon)) {
+    status.Update(batch.Add(supervisor_memory_.fd(), config::Descriptor::SUPERVISOR_MEMORY));
     status.Update(batch.Finish());
     return status;
   }
@@ -223,6 +248,7 @@ void JobFabric::CloseDescriptors() {
   nodes_.clear();
   links_.clear();
   for (Daemon& daemon : daemons_) daemon.doorbell.CloseFd();
+  supervisor_memory_.CloseFd();
 }
 
 void JobFabric::Wake(uint32_t daemon) {

@@ -4,6 +4,7 @@
 #define VCM5_RUNTIME_LAUNCH_JOB_FABRIC_H_
 
 #include <cstdint>
+#include <deque>
 #include <memory>
 #include <string>
 #include <vector>
@@ -15,6 +16,7 @@
 #include "daemons/config/control_plane.pb.h"
 #include "daemons/driver/agent.h"
 #include "daemons/driver/doorbell.h"
+#include "netif/port/supervisor.h"
 #include "netif/shm/shared_memory.h"
 #include "runtime/launch/run_options.h"
 #include "runtime/launch/unique_fd.h"
@@ -59,6 +61,9 @@ class JobFabric {
   // Makes a daemon look at its control socket.
   void Wake(uint32_t daemon);
 
+  // The supervisor of a partition, at its node 0: the launcher's way to all of its nodes at once (NI9).
+  Supervisor supervisor(size_t partition) { return Supervisor(supervisor_ports_[partition]); }
+
  private:
   struct Daemon {
     BellPlan bells;
@@ -81,6 +86,7 @@ class JobFabric {
   absl::Status MakeDaemons();
   absl::Status MakeLinks();
   absl::Status MakeNodes();
+  absl::Status MakeSupervisors();
   uint32_t DataDaemonOf(uint32_t node) const {
     return tree_.PartOfLeaf(places_[node].physical, options_.data_daemons);
   }
@@ -94,6 +100,8 @@ class JobFabric {
   std::vector<Partition> partitions_;
   std::vector<Place> places_;
   std::vector<NodeParts> nodes_;
+  SharedMemory supervisor_memory_;  // pages of all nodes
+  std::deque<vcm5_supervisor_port> supervisor_ports_;  // by partition
 };
 
 }  // namespace vcm5

@@ -82,7 +82,7 @@ int RunChild(const Child& child) {
   if (!PlaceDescriptors(child)) return errno;
   // Handlers of ours must be gone before signals can arrive again. Ignored signals stay ignored (a
   // job under nohup, or in the background of a shell), but for the one that we ignore ourselves.
-  for (const int number : {SIGCHLD, SIGINT, SIGTERM, SIGHUP, SIGQUIT}) {
+  for (const int number : {SIGCHLD, SIGINT, SIGTERM, SIGHUP, SIGQUIT, SIGUSR1}) {
     if (!IsIgnored(number)) SetDefault(number);
   }
   SetDefault(SIGPIPE);

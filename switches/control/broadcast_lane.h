@@ -22,6 +22,7 @@ class BroadcastLane {
   // lane is not broken.
   ControlFault HandleFromChild(unsigned side, uint64_t body) {
     if (broken_) return ControlFault::kNone;
+    last_side_ = static_cast<uint8_t>(side);
     const uint8_t source = static_cast<uint8_t>(side + 1);
     const bool first = (body & control_body::kFirst) != 0;
     if (source_ != 0 && source_ != source) return Break(ControlFault::kBroadcastCollision);
@@ -49,6 +50,9 @@ class BroadcastLane {
   }
 
   uint32_t least_consumed() const { return least_; }
+  // Where the last packet on its way up came from: below a node where two sources met, the way to
+  // each of them.
+  unsigned last_side() const { return last_side_; }
   bool broken() const { return broken_; }
 
  private:
@@ -59,6 +63,7 @@ class BroadcastLane {
 
   uint8_t source_ = 0;  // 1 + side whose message has begun and not ended; 0: none
   bool broken_ = false;
+  uint8_t last_side_ = 0;
   uint32_t passed_down_ = 0;
   uint32_t consumed_[2] = {0, 0};
   uint32_t least_ = 0;  // the smaller of the two, as the parent knows it

@@ -30,6 +30,7 @@ bool CombiningNode::HandleIdle(unsigned side, uint64_t body, uint64_t* up) {
       return grown;
     }
     case IdleOperation::kError:
+    case IdleOperation::kParties:
       *up = body;
       return true;
   }

@@ -68,6 +68,7 @@ class CombiningNode {
 
   const CombiningNodeStats& stats() const { return stats_; }
   const MultiSourceStream& stream(unsigned stream) const { return stream_[stream]; }
+  const BroadcastLane& lane(unsigned broadcast_class) const { return lane_[broadcast_class]; }
   void CheckInvariants() const;
 
  private:

@@ -15,9 +15,9 @@ ControlNetwork::ControlNetwork(BinaryTree tree, const ControlNetworkOptions& opt
       inputs_(options.inputs_max),
       input_mask_(options.inputs_max - 1),
       // A packet on its way leaves behind at most a stream to go on with a level on the way up, a
-      // sibling's packet a level on the way down, and a fault report a level on either; a report
-      // that is followed in its turn leaves siblings behind again.
-      work_(8 * size_t{tree_.height()} + 16),
+      // sibling's packet a level on the way down, and a fault report of two packets a level on
+      // either; a report that is followed in its turn leaves siblings behind again.
+      work_(12 * size_t{tree_.height()} + 16),
       departures_(options.departures_max),
       raised_(tree_.ids()) {
   VCM5_CHECK(std::has_single_bit(options.inputs_max));
@@ -38,6 +38,14 @@ inline void ControlNetwork::Arrive(uint32_t leaf, ControlPacket packet) {
   ++stats_.arrived[static_cast<unsigned>(Type(body))];
   if (__builtin_expect(!control_body::WellFormed(body), 0)) {
     if (LinkGood(leaf, packet)) Raise(ControlFault::kBadPacket, leaf, body, body);
+    return;
+  }
+  if (__builtin_expect((body & control_body::kError) != 0, 0)) {
+    // What a leaf's NI noticed. The network tells all, and knows which leaf it was.
+    if (LinkGood(leaf, packet)) {
+      Raise(control_body::FaultOf(body), leaf, control_body::ReportedBody(body, 0),
+            control_body::ReportedBody(body, 1));
+    }
     return;
   }
   GoUp(leaf, packet);
@@ -194,15 +202,38 @@ void ControlNetwork::TakeFault(uint32_t id) {
 // Counts and notes a fault, and tells all leaves of the first of its kind at this place.
 void ControlNetwork::Raise(ControlFault fault, uint32_t id, uint64_t left, uint64_t right) {
   ++stats_.faults[static_cast<unsigned>(fault)];
+  ControlEvent event{fault, id, left, right, {SubtreeBelow(id), SubtreeBelow(id)}};
+  for (unsigned side = 0; side < 2 && !tree_.is_leaf(id); ++side) {
+    if (fault == ControlFault::kMismatch) event.party[side] = SubtreeBelow(tree_.child(id, side));
+    if (fault == ControlFault::kBroadcastCollision) {
+      event.party[side] = SourceBelow(tree_.child(id, side), control_body::Operation(left));
+    }
+  }
   if (events_.size() < options_.events_max) {
-    events_.push_back({fault, id, left, right});
+    events_.push_back(event);
   } else {
     ++stats_.events_dropped;
   }
   const uint32_t bit = 1u << static_cast<unsigned>(fault);
   if ((raised_[id] & bit) != 0) return;
   raised_[id] |= bit;
+  // The last one pushed goes first.
   Push(Work::Kind::kUp, id, SealControlPacket(control_body::MakeError(fault, left, right)));
+  Push(Work::Kind::kUp, id,
+       SealControlPacket(control_body::MakeParties(event.party[0].first, event.party[1].first)));
+}
+
+ControlParty ControlNetwork::SubtreeBelow(uint32_t id) const {
+  ControlParty party{id, id};
+  while (!tree_.is_leaf(party.first)) party.first = tree_.child(party.first, BinaryTree::kLeft);
+  while (!tree_.is_leaf(party.last)) party.last = tree_.child(party.last, BinaryTree::kRight);
+  return party;
+}
+
+// The leaf below `id` whose broadcast came up last.
+ControlParty ControlNetwork::SourceBelow(uint32_t id, unsigned broadcast_class) const {
+  while (!tree_.is_leaf(id)) id = tree_.child(id, node(id).lane(broadcast_class).last_side());
+  return {id, id};
 }
 
 ControlNetworkStats ControlNetwork::stats() const {

@@ -34,12 +34,20 @@ struct ControlDeparture {
   ControlPacket packet;
 };
 
-// A fault: what, on the link above or in the node `id` (of the tree), and the packets that met.
+// Leaves that had a part in a fault, a whole subtree: from its first to its last.
+struct ControlParty {
+  uint32_t first;
+  uint32_t last;
+};
+
+// A fault: what, on the link above or in the node `id` (of the tree), the packets that met, and who
+// sent them. Both parties are the same where it took only one.
 struct ControlEvent {
   ControlFault fault;
   uint32_t id;
   uint64_t left;
   uint64_t right;
+  ControlParty party[2];
 };
 
 struct ControlNetworkStats {
@@ -120,6 +128,8 @@ class ControlNetwork {
   bool LinkGood(uint32_t id, const ControlPacket& packet);
   void Depart(uint32_t leaf, const ControlPacket& packet);
   void Raise(ControlFault fault, uint32_t id, uint64_t left, uint64_t right);
+  ControlParty SubtreeBelow(uint32_t id) const;
+  ControlParty SourceBelow(uint32_t id, unsigned broadcast_class) const;
   void TakeFault(uint32_t id);
 
   const BinaryTree tree_;

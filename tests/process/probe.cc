@@ -254,15 +254,81 @@ int Leave() {
   return 0;
 }
 
+// Each computes, and asks the network nothing, until an interrupt broadcast comes.
+int Attention() {
+  static volatile uint32_t came = 0;
+  vcm5_port_set_attention_handler(
+      port, [](uint32_t word, void*) { came = word; }, nullptr);
+  Sum(1);
+  if (port->self == 0) {
+    std::printf("computing\n");
+    std::fflush(stdout);
+  }
+  while (came == 0) {
+  }
+  std::printf("node %u got %u\n", port->self, came);
+  return 0;
+}
+
+// The same until the asynchronous OR rises, which node 0 sees to.
+int OrInterrupt() {
+  static volatile bool came = false;
+  vcm5_port_set_async_or_handler(
+      port, [](void*) { came = true; }, nullptr);
+  port->interrupts_enabled = true;
+  vcm5_port_note_interrupts(port);
+  Sum(1);
+  if (port->self == 0) vcm5_port_set_async_or(port, 1);
+  while (!came) {
+  }
+  std::printf("node %u saw it rise\n", port->self);
+  return 0;
+}
+
+// One node tries what only a supervisor may; all wait for what will not come.
+int Privileged() {
+  if (port->self == Argument(0, 0)) {
+    vcm5_port_control_first(port, VCM5_FIFO_BROADCAST, VCM5_ENTRY_KIND(VCM5_BROADCAST_INTERRUPT), 1,
+                            1);
+  }
+  Receive(VCM5_LEFT);
+  return 0;
+}
+
+// One node combines otherwise than all others.
+int Mismatch() {
+  vcm5_port_combine_first(port, port->self == Argument(0, 0) ? VCM5_MAX : VCM5_ADD, VCM5_REDUCE, 1,
+                          1);
+  Receive(VCM5_LEFT);
+  return 0;
+}
+
 }  // namespace
 
 int main(int argc, char** argv) {
   const std::map<std::string, std::function<int()>> modes = {
-      {"abandon", Abandon}, {"barriers", Barriers}, {"busy", Busy},   {"exit", ExitWith},
-      {"flood", Flood},     {"hello", Hello},       {"input", Input}, {"jam", Jam},
-      {"leave", Leave},     {"lines", Lines},
-      {"misaddress", Misaddress}, {"orphan", Orphan}, {"ring", Ring}, {"scribble", Scribble},
-      {"signal", Signal},   {"stubborn", Stubborn}, {"traffic", Traffic}, {"wait", Wait},
+      {"abandon", Abandon},
+      {"attention", Attention},
+      {"barriers", Barriers},
+      {"busy", Busy},
+      {"exit", ExitWith},
+      {"flood", Flood},
+      {"hello", Hello},
+      {"input", Input},
+      {"jam", Jam},
+      {"leave", Leave},
+      {"lines", Lines},
+      {"misaddress", Misaddress},
+      {"mismatch", Mismatch},
+      {"or-interrupt", OrInterrupt},
+      {"orphan", Orphan},
+      {"privileged", Privileged},
+      {"ring", Ring},
+      {"scribble", Scribble},
+      {"signal", Signal},
+      {"stubborn", Stubborn},
+      {"traffic", Traffic},
+      {"wait", Wait},
   };
   const auto mode = argc > 1 ? modes.find(argv[1]) : modes.end();
   if (mode == modes.end()) {

@@ -31,7 +31,8 @@ namespace {
 
 constexpr char kFooter[] = R"(
 Everything after PROGRAM belongs to the program. Standard input goes to node 0; what the nodes print
-is forwarded line by line; the exit status is the first nonzero one of a node.
+is forwarded line by line; the exit status is the first nonzero one of a node. SIGUSR1 is passed to
+all nodes as an interrupt broadcast; programs that expect none do not notice.
 
 Several programs run at once on one machine, each in a partition of its own, a subtree that shares no
 chip with the others:  run -n N PROGRAM [ARGS] : -n N PROGRAM [ARGS] : ...  What goes wrong in one of

@@ -9,6 +9,7 @@
 #define VCM5_COLLECTIVES_HPP_
 
 #include <cstdint>
+#include <functional>
 #include <span>
 #include <string>
 #include <type_traits>
@@ -31,6 +32,7 @@ enum class ControlClass : int {
 class Collectives : public Messaging {
  public:
   explicit Collectives(vcm5_port& port) : Messaging(port) {}
+  ~Collectives();
 
   // ---- barriers and ORs ----
 
@@ -57,6 +59,25 @@ class Collectives : public Messaging {
   // waits, but a read that tells nothing new lets others run.
   void SetAsyncOr(bool bit) { vcm5_port_set_async_or(&port(), bit); }
   bool AsyncOr();
+  // Calls `handler` each time the asynchronous OR goes from 0 to 1 (several times may be one call);
+  // null: no more. It runs when this node waits, and where the node is a process at any other
+  // instant, too: it may look at things and set variables, no more.
+  void OnAsyncOr(std::function<void()> handler);
+
+  // ---- the supervisor, and errors ----
+
+  // Calls `handler` with the word of an interrupt broadcast, by which a supervisor gets the
+  // attention of all nodes; the same rules. (SIGUSR1 to `vcm5 run` is one, with that signal's
+  // number.)
+  void OnInterrupt(std::function<void(uint32_t word)> handler);
+
+  // What the control network has signalled to all nodes of the partition (CN8).
+  struct NetworkError {
+    uint32_t report = 0;              // 0: none; VCM5_ERROR_KIND takes it apart
+    uint32_t first_node[2] = {0, 0};  // the first node of either party
+    bool hard_error = false;          // of a chip or a network interface, somewhere
+  };
+  NetworkError network_error();
 
   // Returns when all nodes have called it and no message is in the data network (router done): all
   // messages sent before have been handled, and so have the replies to them.
@@ -65,8 +86,8 @@ class Collectives : public Messaging {
   // ---- reduce and scan ----
 
   // The combination of all nodes' values, on every node. kAdd, kMax, kMin for integers of 32 and 64
-  // bits, float and double; kOr, kXor, kAnd for integers. Sums of floats are exact, then rounded
-  // once.
+  // bits, float and double; kOr, kXor, kAnd, kMultiply for integers; kLogicalAnd, kLogicalOr for
+  // integers and bool. Sums of floats are exact, then rounded once.
   template <typename Op, Element T>
   requires Combines<Op, T> T Reduce(Op, T value) {
     CombineElements<Op, T>(VCM5_REDUCE, false, {&value, 1}, {&value, 1});
@@ -106,8 +127,27 @@ class Collectives : public Messaging {
     CombineElements<Op, T>(VCM5_SCAN_BACKWARD, segment_start, values, results);
   }
 
+  // The combination over this node's segment, as marked for a forward scan: by two segmented scans,
+  // after a third one that tells where segments end. All nodes take part. Sums of floats are rounded
+  // three times.
+  template <typename Op, Element T>
+  requires Combines<Op, T> T ReduceSegment(Op op, T value, bool segment_start) {
+    // The nearest start behind this node tells whether its segment ends here.
+    const uint32_t next = ScanBackward(kMin, segment_start ? self() : ~uint32_t{0});
+    const bool is_last = self() + 1 == size() || next == self() + 1;
+    const T before = ScanForward(op, value, segment_start);
+    bool overflow = overflowed_;
+    const T after = ScanBackward(op, value, is_last);
+    overflow |= overflowed_;
+    using operators_internal::Apply;
+    const T result = Apply<Op, T>(Apply<Op, T>(before, value, &overflow), after, &overflow);
+    overflowed_ = overflow;
+    return result;
+  }
+
   // Whether an addition of the last Reduce or Scan overflowed on the way to this node's result:
-  // signed overflow for signed integers, a carry for unsigned ones. Floats never do.
+  // signed overflow for signed integers, a carry for unsigned ones. Floats never do, products do
+  // not say.
   bool overflowed() const { return overflowed_; }
 
   // ---- broadcast ----
@@ -186,6 +226,7 @@ class Collectives : public Messaging {
         Coding::Write(values[0], words);
         Combine(operation, 1, words, words);
         results[0] = Coding::Read(words);
+        if constexpr (!Coding::kReportsOverflow) overflowed_ = false;
         return;
       }
       std::vector<uint32_t> words(values.size() * Coding::kWords);
@@ -200,6 +241,7 @@ class Collectives : public Messaging {
       for (size_t i = 0; i < values.size(); ++i) {
         results[i] = Coding::Read(&words[i * Coding::kWords]);
       }
+      if constexpr (!Coding::kReportsOverflow) overflowed_ = false;
     }
   }
 
@@ -210,6 +252,8 @@ class Collectives : public Messaging {
 
   bool overflowed_ = false;
   bool barrier_open_ = false;
+  std::function<void()> on_async_or_;
+  std::function<void(uint32_t)> on_interrupt_;
 };
 
 template <FloatElement T>

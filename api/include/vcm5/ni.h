@@ -223,6 +223,32 @@ static inline bool vcm5_ni_sync_or_read(void) {
 void vcm5_ni_async_or_set(bool bit);
 bool vcm5_ni_async_or_read(void);
 
+/* What is called when the asynchronous OR goes from 0 to 1; NULL: nothing. It is an interrupt like
+ * those by tag below: only while interrupts are enabled, else when they are again. */
+void vcm5_ni_set_async_or_handler(void (*handler)(void *argument), void *argument);
+
+/* ---- interrupt broadcasts (section 5, CN2) --------------------------------------------------- */
+
+/* What is called when a supervisor's interrupt broadcast comes, with its word; NULL: nothing. It
+ * grabs the node's attention whether interrupts are enabled or not, so it must leave the network
+ * interface alone, but may look at status registers and set variables. The word
+ * VCM5_ATTENTION_ASYNC_OR says that the supervisor's asynchronous OR rose. SIGUSR1 to `vcm5 run` is
+ * an interrupt broadcast whose word is that signal's number. */
+void vcm5_ni_set_attention_handler(void (*handler)(uint32_t word, void *argument), void *argument);
+
+/* ---- errors (section 5, CN8) ----------------------------------------------------------------- */
+
+/* The first error that the control network has signalled to all nodes of the partition; 0: none.
+ * VCM5_ERROR_KIND(error) and VCM5_ERROR_PACKET(error, side) take it apart;
+ * VCM5_ERROR_NODE(*parties, side) is the first node of either party. The operations concerned never
+ * complete, and the job ends. */
+static inline uint32_t vcm5_ni_error(uint32_t *parties) {
+  return vcm5_port_error(vcm5_ni_port(), parties);
+}
+
+/* Whether a chip or a network interface of the partition has a hard error. */
+static inline bool vcm5_ni_hard_error(void) { return vcm5_port_hard_error(vcm5_ni_port()); }
+
 /* ---- abstaining (NI7) ------------------------------------------------------------------------ */
 
 /* From the next operation of the class on, this node takes no part (true), or does again (false).

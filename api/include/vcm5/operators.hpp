@@ -9,11 +9,16 @@
 //     Min           complement, Max, complement: complementing reverses the order
 //     unsigned Max  flip the top bit, which maps 0..2^32-1 to the signed order
 //     float Max     i ^ ((i >> 31) & 0x7fffffff): sign and magnitude to two's complement
+//     logical And   OR of whether a value is zero; logical Or: of whether it is not
+//     products      sums of logarithms, of integers only; see product.hpp
 //     64 bits       two words, most significant first for Max, least significant first for Add
 //     float Add     exact integer accumulators; see exact_sum.hpp
 //
 // For Max and Min of floats: -0 is less than +0, a NaN is beyond the infinity of its sign, and the
-// identity that the first node of a scan receives is the infinity.
+// identity that the first node of a scan receives is the infinity. (So the maximum of numbers and a
+// positive NaN is that NaN, of numbers and a negative NaN the greatest number. The one bit pattern
+// that cannot be told from Max's identity is the negative NaN with all bits set: it reads as
+// -infinity; likewise for Min the positive NaN with all bits set, as infinity.)
 #ifndef VCM5_OPERATORS_HPP_
 #define VCM5_OPERATORS_HPP_
 
@@ -24,6 +29,7 @@
 #include <type_traits>
 
 #include "netif/shm/ni_page.h"
+#include "vcm5/product.hpp"
 
 namespace vcm5 {
 
@@ -33,6 +39,9 @@ struct MinOperator {};
 struct OrOperator {};
 struct XorOperator {};
 struct AndOperator {};
+struct LogicalAndOperator {};
+struct LogicalOrOperator {};
+struct MultiplyOperator {};
 
 inline constexpr AddOperator kAdd;
 inline constexpr MaxOperator kMax;
@@ -40,20 +49,31 @@ inline constexpr MinOperator kMin;
 inline constexpr OrOperator kOr;
 inline constexpr XorOperator kXor;
 inline constexpr AndOperator kAnd;
+inline constexpr LogicalAndOperator kLogicalAnd;  // the result is 1 (true) or 0
+inline constexpr LogicalOrOperator kLogicalOr;
+inline constexpr MultiplyOperator kMultiply;  // modulo 2^32 or 2^64
 
-// What can be combined: integers of 32 and 64 bits, float and double.
+// What can be combined: integers of 32 and 64 bits, float and double; bool by the logical
+// operators.
 template <typename T>
 concept IntegerElement =
     std::integral<T> && !std::same_as<T, bool> && (sizeof(T) == 4 || sizeof(T) == 8);
 template <typename T>
 concept FloatElement = std::same_as<T, float> || std::same_as<T, double>;
 template <typename T>
-concept Element = IntegerElement<T> || FloatElement<T>;
+concept Element = IntegerElement<T> || FloatElement<T> || std::same_as<T, bool>;
 
-// Operators that take the elements: no bitwise ones of floats.
+template <typename Op>
+concept LogicalOperator =
+    std::same_as<Op, LogicalAndOperator> || std::same_as<Op, LogicalOrOperator>;
+
+// Operators that take the elements: no bitwise or logical ones, and no products, of floats.
 template <typename Op, typename T>
-concept Combines = Element<T> &&(std::same_as<Op, AddOperator> || std::same_as<Op, MaxOperator> ||
-                                 std::same_as<Op, MinOperator> || IntegerElement<T>);
+concept Combines = (LogicalOperator<Op> && (IntegerElement<T> || std::same_as<T, bool>)) ||
+                   (!LogicalOperator<Op> && IntegerElement<T>) ||
+                   (FloatElement<T> &&
+                    (std::same_as<Op, AddOperator> || std::same_as<Op, MaxOperator> ||
+                     std::same_as<Op, MinOperator>));
 
 namespace operators_internal {
 
@@ -75,7 +95,8 @@ constexpr Bits<T> Ordered(Bits<T> bits) {
   }
 }
 
-// How an operator maps a value to what the network combines, and a result back.
+// How an operator maps a value to what the network combines, and a result back. kReportsOverflow:
+// what overflows in the network is what the program asked for.
 template <typename Op, Element T>
 struct Coding {
   static constexpr bool kMaximum = std::same_as<Op, MaxOperator> || std::same_as<Op, MinOperator>;
@@ -89,6 +110,7 @@ struct Coding {
   static constexpr uint32_t kWords = sizeof(T) / 4;
   // Words that may share one message: independent only where no residue goes from word to word.
   static constexpr bool kWordsIndependent = !kMaximum && !kAddition;
+  static constexpr bool kReportsOverflow = true;
 
   static constexpr Bits<T> Encode(T value) {
     auto bits = std::bit_cast<Bits<T>>(value);
@@ -129,6 +151,71 @@ struct Coding {
     }
   }
 };
+
+template <LogicalOperator Op, Element T>
+struct Coding<Op, T> {
+  static constexpr vcm5_combiner kCombiner = VCM5_OR;
+  static constexpr uint32_t kWords = 1;
+  static constexpr bool kWordsIndependent = true;
+  static constexpr bool kReportsOverflow = true;
+  static constexpr bool kAnd = std::same_as<Op, LogicalAndOperator>;
+
+  static constexpr void Write(T value, uint32_t* words) { words[0] = (value != 0) != kAnd; }
+  static constexpr T Read(const uint32_t* words) { return static_cast<T>((words[0] != 0) != kAnd); }
+};
+
+template <IntegerElement T>
+struct Coding<MultiplyOperator, T> {
+  static constexpr vcm5_combiner kCombiner = VCM5_UADD;
+  static constexpr uint32_t kWords = 2 + sizeof(T) / 4;
+  static constexpr bool kWordsIndependent = false;
+  static constexpr bool kReportsOverflow = false;
+
+  static constexpr void Write(T value, uint32_t* words) {
+    const auto factors = product::Factors<Bits<T>>::Of(static_cast<Bits<T>>(value));
+    words[0] = factors.twos;
+    words[1] = factors.negative;
+    words[2] = static_cast<uint32_t>(factors.power);
+    if constexpr (kWords == 4) words[3] = static_cast<uint32_t>(factors.power >> 32);
+  }
+  static constexpr T Read(const uint32_t* words) {
+    product::Factors<Bits<T>> factors;
+    factors.twos = words[0];
+    factors.negative = words[1];
+    factors.power = words[2];
+    if constexpr (kWords == 4) factors.power |= Bits<T>{words[3]} << 32;
+    return static_cast<T>(factors.Product());
+  }
+};
+
+// What the network does to two values, done here. Sets *overflow if an addition of integers
+// overflows.
+template <typename Op, Element T>
+constexpr T Apply(T a, T b, bool* overflow) {
+  if constexpr (FloatElement<T> && std::same_as<Op, AddOperator>) {
+    return a + b;
+  } else if constexpr (std::same_as<Op, AddOperator>) {
+    T sum;
+    if (__builtin_add_overflow(a, b, &sum)) *overflow = true;
+    return sum;
+  } else if constexpr (std::same_as<Op, MaxOperator> || std::same_as<Op, MinOperator>) {
+    using Signed = std::make_signed_t<Bits<T>>;
+    using C = Coding<Op, T>;
+    return static_cast<Signed>(C::Encode(a)) < static_cast<Signed>(C::Encode(b)) ? b : a;
+  } else if constexpr (std::same_as<Op, LogicalAndOperator>) {
+    return static_cast<T>(a != 0 && b != 0);
+  } else if constexpr (std::same_as<Op, LogicalOrOperator>) {
+    return static_cast<T>(a != 0 || b != 0);
+  } else if constexpr (std::same_as<Op, MultiplyOperator>) {
+    return static_cast<T>(static_cast<Bits<T>>(a) * static_cast<Bits<T>>(b));
+  } else if constexpr (std::same_as<Op, OrOperator>) {
+    return a | b;
+  } else if constexpr (std::same_as<Op, XorOperator>) {
+    return a ^ b;
+  } else {
+    return a & b;
+  }
+}
 
 }  // namespace operators_internal
 }  // namespace vcm5

@@ -14,6 +14,7 @@
 
 #include "netif/ni/control_port.h"
 #include "netif/port/ni_port.h"
+#include "netif/port/supervisor_port.h"
 #include "runtime/base/check.h"
 #include "runtime/base/prng.h"
 #include "switches/control/control_network.h"
@@ -67,10 +68,32 @@ class TestPage {
   std::unique_ptr<uint8_t, Free> memory_;
 };
 
+// One node's supervisor page, and both its sides.
+class TestSupervisor {
+ public:
+  TestSupervisor(uint32_t self, uint32_t partition_size) : port_(Init(self, partition_size)) {
+    const char* wrong = vcm5_supervisor_attach(&side_, &page_);
+    VCM5_CHECK_MSG(wrong == nullptr, wrong);
+  }
+  vcm5_supervisor_page* page() { return &page_; }
+  SupervisorPort* port() { return &port_; }
+  vcm5_supervisor_port* side() { return &side_; }
+
+ private:
+  vcm5_supervisor_page* Init(uint32_t self, uint32_t partition_size) {
+    vcm5_supervisor_page_init(&page_, self, partition_size);
+    return &page_;
+  }
+  vcm5_supervisor_page page_ = {};
+  SupervisorPort port_;
+  vcm5_supervisor_port side_;
+};
+
 class ControlWorld {
  public:
   struct Leaf {
     std::unique_ptr<TestPage> memory;
+    std::unique_ptr<TestSupervisor> supervisor;
     vcm5_port program;
     std::unique_ptr<ControlPort> port;
     std::deque<ControlPacket> up;    // on the link to the network
@@ -85,7 +108,9 @@ class ControlWorld {
     for (uint32_t i = 0; i < leaves(); ++i) {
       Leaf& leaf = leaves_[i];
       leaf.memory = std::make_unique<TestPage>(geometry, i, leaves());
-      leaf.port = std::make_unique<ControlPort>(leaf.memory->page(), port_options);
+      leaf.supervisor = std::make_unique<TestSupervisor>(i, leaves());
+      leaf.port =
+          std::make_unique<ControlPort>(leaf.memory->page(), port_options, leaf.supervisor->port());
       const char* wrong =
           vcm5_port_attach(&leaf.program, leaf.memory->page(), leaf.memory->size());
       VCM5_CHECK_MSG(wrong == nullptr, wrong);
@@ -96,6 +121,7 @@ class ControlWorld {
   Leaf& leaf(uint32_t i) { return leaves_[i]; }
   vcm5_port* program(uint32_t i) { return &leaves_[i].program; }
   ControlPort& port(uint32_t i) { return *leaves_[i].port; }
+  vcm5_supervisor_port* supervisor(uint32_t i) { return leaves_[i].supervisor->side(); }
   ControlNetwork& network() { return network_; }
   void set_check(bool check) { check_ = check; }
 
@@ -113,7 +139,7 @@ class ControlWorld {
     }
     count += port(i).Poll(resample, std::span(packets).first(max).subspan(count));
     for (unsigned p = 0; p < count; ++p) leaves_[i].up.push_back(packets[p]);
-    if (check_) port(i).CheckInvariants();
+    if (check_) CheckPort(i);
     return count;
   }
   // The oldest packet on the link up arrives, and the network runs.
@@ -144,7 +170,7 @@ class ControlWorld {
     if (leaves_[i].down.empty()) return false;
     port(i).Handle(leaves_[i].down.front());
     leaves_[i].down.pop_front();
-    if (check_) port(i).CheckInvariants();
+    if (check_) CheckPort(i);
     return true;
   }
 
@@ -184,6 +210,10 @@ class ControlWorld {
   }
 
  private:
+  void CheckPort(uint32_t i) {
+    port(i).CheckInvariants();
+    leaves_[i].supervisor->port()->CheckInvariants();
+  }
   static ControlNetworkOptions WithDepths(ControlNetworkOptions options,
                                           const NiGeometry& geometry) {
     options.node.depth[kStreamCombine] = geometry.control_depth[VCM5_FIFO_COMBINE];

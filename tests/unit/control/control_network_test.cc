@@ -2,6 +2,7 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <bit>
 #include <vector>
 
@@ -93,13 +94,97 @@ TEST(ControlNetworkTest, DifferentOperationsAreSignalledToAllLeaves) {
   Send(network, 2, Add(1));
   Send(network, 3, MakeCombine(CombineOperation::kReduce, Combiner::kXor, 1, kWhole));
   const std::vector<ControlDeparture> departures = RunAll(network);
-  ASSERT_EQ(departures.size(), 4u);
-  for (const ControlDeparture& departure : departures) {
-    EXPECT_EQ(FaultOf(departure.packet.body), ControlFault::kMismatch);
+  ASSERT_EQ(departures.size(), 8u);
+  for (uint32_t leaf = 0; leaf < 4; ++leaf) {
+    EXPECT_EQ(departures[leaf].leaf, leaf);
+    EXPECT_EQ(departures[leaf].packet.body, MakeParties(2, 3));
+    EXPECT_EQ(departures[4 + leaf].leaf, leaf);
+    EXPECT_EQ(FaultOf(departures[4 + leaf].packet.body), ControlFault::kMismatch);
+    EXPECT_EQ(CombinerOf(ReportedBody(departures[4 + leaf].packet.body, 0)), Combiner::kAdd);
+    EXPECT_EQ(CombinerOf(ReportedBody(departures[4 + leaf].packet.body, 1)), Combiner::kXor);
   }
   ASSERT_EQ(network.events().size(), 1u);
   EXPECT_EQ(network.events()[0].fault, ControlFault::kMismatch);
   EXPECT_EQ(network.events()[0].id, network.tree().parent(2));
+}
+
+TEST(ControlNetworkTest, SubtreesThatDifferAreNamedByTheirLeaves) {
+  ControlNetwork network(BinaryTree::Balanced(8));
+  for (uint32_t leaf = 0; leaf < 8; ++leaf) {
+    Send(network, leaf,
+         MakeCombine(leaf < 4 ? CombineOperation::kReduce : CombineOperation::kScanForward,
+                     Combiner::kAdd, 1, kWhole));
+  }
+  RunAll(network);
+  ASSERT_EQ(network.events().size(), 1u);
+  const ControlEvent& event = network.events()[0];
+  EXPECT_EQ(event.party[0].first, 0u);
+  EXPECT_EQ(event.party[0].last, 3u);
+  EXPECT_EQ(event.party[1].first, 4u);
+  EXPECT_EQ(event.party[1].last, 7u);
+}
+
+TEST(ControlNetworkTest, ACollisionNamesItsTwoSources) {
+  for (uint32_t first = 0; first < 16; ++first) {
+    for (uint32_t second = 0; second < 16; ++second) {
+      if (first == second) continue;
+      ControlNetwork network(BinaryTree::Balanced(16));
+      // Others have broadcast before.
+      for (uint32_t leaf = 0; leaf < 16; ++leaf) {
+        Send(network, leaf, MakeBroadcast(BroadcastOperation::kUtility, 0, kWhole));
+      }
+      Send(network, first, MakeBroadcast(BroadcastOperation::kUtility, 1, kFirst));
+      Send(network, second, MakeBroadcast(BroadcastOperation::kUtility, 2, kFirst));
+      Send(network, second, MakeBroadcast(BroadcastOperation::kSupervisor, 3, kWhole));
+      std::vector<ControlDeparture> departures = RunAll(network);
+      ASSERT_EQ(network.events().size(), 1u);
+      const ControlEvent& event = network.events()[0];
+      EXPECT_EQ(event.fault, ControlFault::kBroadcastCollision);
+      EXPECT_EQ(event.party[0].first, std::min(first, second));
+      EXPECT_EQ(event.party[1].first, std::max(first, second));
+      // Another kind is another matter.
+      EXPECT_EQ(departures.back().packet.body,
+                MakeBroadcast(BroadcastOperation::kSupervisor, 3, kWhole));
+    }
+  }
+}
+
+TEST(ControlNetworkTest, WhatALeafNoticesIsSignalledToAllInItsName) {
+  ControlNetwork network(BinaryTree::Balanced(3));
+  Send(network, 2, MakeError(ControlFault::kBroadcastCollision, 0, 0));
+  const std::vector<ControlDeparture> departures = RunAll(network);
+  ASSERT_EQ(departures.size(), 6u);
+  EXPECT_EQ(departures[0].packet.body, MakeParties(2, 2));
+  ASSERT_EQ(network.events().size(), 1u);
+  EXPECT_EQ(network.events()[0].id, 2u);
+  EXPECT_FALSE(WellFormed(MakeParties(1, 2)));  // from a leaf
+  EXPECT_FALSE(WellFormed(MakeError(ControlFault::kNone, 0, 0)));
+  EXPECT_FALSE(WellFormed(MakeError(static_cast<ControlFault>(15), 0, 0)));
+}
+
+TEST(ControlNetworkTest, AHardErrorOfOneLeafIsOneOfAll) {
+  ControlNetwork network(BinaryTree::Balanced(5));
+  Send(network, 3, MakeSynchronise(kSyncHardError));
+  Send(network, 0, MakeSynchronise(kSyncUser));
+  std::vector<ControlDeparture> departures = RunAll(network);
+  ASSERT_EQ(departures.size(), 10u);
+  for (uint32_t leaf = 0; leaf < 5; ++leaf) {
+    EXPECT_EQ(departures[leaf].packet.body, MakeSynchronise(kSyncHardError));
+    EXPECT_EQ(departures[5 + leaf].packet.body, MakeSynchronise(kSyncHardError | kSyncUser));
+  }
+}
+
+TEST(ControlNetworkTest, SingleSourcePacketsOvertakeWaitingMultipleSourceOnes) {
+  ControlNetwork network(BinaryTree::Balanced(4));
+  for (uint32_t leaf = 0; leaf < 3; ++leaf) Send(network, leaf, Add(leaf));
+  for (unsigned kind = 0; kind < kBroadcastClasses; ++kind) {
+    Send(network, 0, MakeBroadcast(static_cast<BroadcastOperation>(kind), kind, kWhole));
+    const std::vector<ControlDeparture> departures = RunAll(network);
+    ASSERT_EQ(departures.size(), 4u);
+    EXPECT_EQ(Operation(departures[3].packet.body), kind);
+  }
+  Send(network, 3, Add(3));
+  EXPECT_EQ(RunAll(network).size(), 4u);
 }
 
 TEST(ControlNetworkTest, ADamagedPacketIsDroppedAndSignalled) {
@@ -110,7 +195,7 @@ TEST(ControlNetworkTest, ADamagedPacketIsDroppedAndSignalled) {
     network.HandlePacket(1, packet);
   }
   const std::vector<ControlDeparture> departures = RunAll(network);
-  EXPECT_EQ(departures.size(), 4u);  // told once
+  EXPECT_EQ(departures.size(), 8u);  // told once
   EXPECT_EQ(network.stats().faults[static_cast<unsigned>(ControlFault::kCrc)], 51u);
 }
 

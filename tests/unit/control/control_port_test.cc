@@ -220,9 +220,9 @@ TEST_F(ControlPortTest, CountsWordsAsSentButNotAbstaining) {
 
 TEST_F(ControlPortTest, ABroadcastWordWithoutRoomIsSignalled) {
   for (uint32_t i = 0; i < 17; ++i) Handle(MakeBroadcast(BroadcastOperation::kUser, i, kWhole));
-  EXPECT_EQ(port_.network_fault(), ControlFault::kBroadcastCollision);
   ASSERT_EQ(Poll(), 1u);
   EXPECT_EQ(FaultOf(body(0)), ControlFault::kBroadcastCollision);
+  EXPECT_TRUE(WellFormed(body(0)));
 }
 
 TEST_F(ControlPortTest, ADamagedPacketIsANetworkFault) {
@@ -230,7 +230,11 @@ TEST_F(ControlPortTest, ADamagedPacketIsANetworkFault) {
   packet.crc ^= 1;
   port_.Handle(packet);
   EXPECT_EQ(port_.network_fault(), ControlFault::kCrc);
+  EXPECT_EQ(port_.link_fault(), ControlFault::kCrc);
   EXPECT_EQ(vcm5_port_async_or(&program_), 0u);
+  // It is a hard error of this NI, of which the others are to hear.
+  ASSERT_EQ(Poll(), 1u);
+  EXPECT_EQ(body(0), MakeSynchronise(kSyncHardError));
 }
 
 TEST_F(ControlPortTest, AResultThatNobodyAskedForIsANetworkFault) {

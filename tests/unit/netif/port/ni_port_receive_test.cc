@@ -119,6 +119,7 @@ class NiPortInterruptTest : public NiPortTest {
  protected:
   NiPortInterruptTest() {
     port_.interrupts_enabled = true;
+    vcm5_port_note_interrupts(&port_);
     port_.interrupt_argument = this;
     port_.interrupt_handler = [](void* self) {
       auto* test = static_cast<NiPortInterruptTest*>(self);
@@ -145,6 +146,7 @@ TEST_F(NiPortInterruptTest, OtherTagsDoNot) {
 
 TEST_F(NiPortInterruptTest, NothingInterruptsWhileDisabled) {
   port_.interrupts_enabled = false;
+  vcm5_port_note_interrupts(&port_);
   Arrive(1, 1, 5);
   EXPECT_FALSE(vcm5_port_take_interrupts(&port_));
   EXPECT_EQ(interrupts_, 0);

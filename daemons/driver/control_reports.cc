@@ -1,0 +1,77 @@
+#include "daemons/driver/control_reports.h"
+
+#include "absl/strings/str_cat.h"
+
+namespace vcm5 {
+namespace {
+
+using control_body::kLast;
+
+const char* CombinerName(Combiner combiner) {
+  constexpr const char* kNames[kCombiners] = {"OR", "XOR", "maximum", "signed addition",
+                                              "unsigned addition"};
+  const auto index = static_cast<uint32_t>(combiner);
+  return index < kCombiners ? kNames[index] : "no known operator";
+}
+
+std::string Nodes(const ControlParty& party) {
+  if (party.first == party.last) return absl::StrCat("node ", party.first);
+  return absl::StrCat("nodes ", party.first, "-", party.last);
+}
+
+}  // namespace
+
+std::string DescribeControlPacket(uint64_t body) {
+  const uint32_t operation = control_body::Operation(body);
+  switch (control_body::Type(body)) {
+    case ControlType::kMultipleSource: {
+      constexpr const char* kNames[kCombineOperations] = {"a reduction",     "a forward scan",
+                                                          "a backward scan", "a router-done",
+                                                          "a router-done",   "a synchronous OR"};
+      if (operation >= kCombineOperations) return "no known operation";
+      if (operation > static_cast<uint32_t>(CombineOperation::kScanBackward)) {
+        return kNames[operation];
+      }
+      return absl::StrCat(kNames[operation], " with ",
+                          CombinerName(control_body::CombinerOf(body)));
+    }
+    case ControlType::kSingleSource: {
+      constexpr const char* kNames[kBroadcastClasses] = {
+          "a user broadcast", "a supervisor broadcast", "an interrupt broadcast",
+          "a utility broadcast"};
+      return operation < kBroadcastClasses ? kNames[operation] : "no known broadcast";
+    }
+    case ControlType::kAbstain:
+      return "the wish to abstain";
+    case ControlType::kIdle:
+      return "an idle packet";
+  }
+  return "no known packet";
+}
+
+std::string DescribeControlEvent(const ControlEvent& event, const BinaryTree& tree) {
+  std::string text =
+      absl::StrCat("the control network signals: ", ControlFaultName(event.fault), ": ");
+  const bool two = event.party[0].first != event.party[1].first;
+  std::string left = DescribeControlPacket(event.left);
+  std::string right = DescribeControlPacket(event.right);
+  if (two && event.fault == ControlFault::kMismatch && left == right) {
+    // They differ in how long they are.
+    for (unsigned side = 0; side < 2; ++side) {
+      const uint64_t body = side == 0 ? event.left : event.right;
+      absl::StrAppend(side == 0 ? &left : &right,
+                      (body & kLast) != 0 ? " (its last word)" : " (not its last word)");
+    }
+  }
+  if (two) {
+    absl::StrAppend(&text, left, " of ", Nodes(event.party[0]), ", and ", right, " of ",
+                    Nodes(event.party[1]));
+  } else if (tree.is_leaf(event.id)) {
+    absl::StrAppend(&text, left, ", at ", Nodes(event.party[0]));
+  } else {
+    absl::StrAppend(&text, left, ", at the combining node of ", Nodes(event.party[0]));
+  }
+  return text;
+}
+
+}  // namespace vcm5
