@@ -11,6 +11,9 @@
 // is dropped and reported. Nothing the program does can make this class read or write outside its
 // FIFOs.
 //
+// What falls (DN7) is nobody's yet: it is captured for the supervisor, never put into the FIFO, also
+// where the port is closed, and it is sent again from here by its true address.
+//
 // Owned and called by one driver thread.
 #ifndef VCM5_NETIF_NI_DATA_PORT_H_
 #define VCM5_NETIF_NI_DATA_PORT_H_
@@ -126,7 +129,7 @@ class DataPort {
         !DataPacketCrcGood(packet)) {
       return Refuse(DataPortFault::kBadCrc, 0);
     }
-    if ((header & (data_header::kUpMask | data_header::kPathMask)) != 0) {
+    if ((header & (data_header::kFalls | data_header::kUpMask | data_header::kPathMask)) != 0) {
       return Refuse(DataPortFault::kMisdelivered, data_header::Destination(header));
     }
     if (data_header::Destination(header) != self_) {
@@ -135,6 +138,37 @@ class DataPort {
     CopyPacket(in_ + size_t{in_tail_ & mask_} * slot_bytes_, &packet, length);
     in_tail_++;
     tags_delivered_ |= 1u << data_header::Tag(header);
+    return true;
+  }
+
+  // ---- all-fall-down (DN7) ----
+
+  // Takes a message that fell: a copy for the supervisor. False if it is bad, or if its destination
+  // is not one of the partition's, as the caller says; see TakeReport.
+  bool Capture(const DataPacket& packet, unsigned length, bool to_member, DataPacket* captured) {
+    if (length - 1 >= words_max_ || length != data_header::Length(packet.header) ||
+        !DataPacketCrcGood(packet)) {
+      return Refuse(DataPortFault::kBadCrc, 0);
+    }
+    if (!data_header::FallsOnLink(packet.header) || !to_member) {
+      return Refuse(DataPortFault::kMisdelivered, data_header::Destination(packet.header));
+    }
+    CopyPacket(captured, &packet, length);
+    return true;
+  }
+
+  // Forms the packet that sends a captured message from here to its true destination, to which
+  // `route` leads. False if it is no longer what was captured, here or at another node.
+  bool Resend(const DataPacket& captured, uint32_t route, DataPacket* packet) {
+    const uint64_t header = captured.header;
+    const unsigned length = data_header::Length(header);
+    if (length - 1 >= words_max_ || !DataPacketCrcGood(captured)) {
+      return Refuse(DataPortFault::kBadCrc, 0);
+    }
+    CopyPacket(packet, &captured, length);
+    packet->header = data_header::Make(route, length, data_header::Tag(header),
+                                       data_header::Destination(header));
+    packet->crc = DataPacketCrc(*packet, length, packet->header);
     return true;
   }
 
