@@ -7,6 +7,7 @@
 #include <utility>
 
 #include "absl/strings/str_cat.h"
+#include "daemons/driver/data_counts.h"
 #include "daemons/driver/data_reports.h"
 #include "daemons/driver/node_memory.h"
 #include "daemons/driver/node_wake.h"
@@ -21,7 +22,7 @@ namespace {
 
 constexpr size_t kErrorsMax = 16;
 
-class DataAgent final : public Agent, private LinkReceiver {
+class DataAgent final : public DataNetworkAgent, private LinkReceiver {
  public:
   explicit DataAgent(DataAgentOptions options);
 
@@ -29,6 +30,21 @@ class DataAgent final : public Agent, private LinkReceiver {
   std::vector<FabricError> TakeErrors() override { return std::exchange(errors_, {}); }
   std::vector<FabricStat> Stats() const override;
   std::vector<std::string> Waiting() const override;
+
+  uint32_t chips() const override { return region_.chips(); }
+  void SetAllFallDown(uint32_t chip, bool on) override {
+    if (!on) captured_.PayCredit(region_);
+    region_.SetAllFallDown(chip, on);
+  }
+  void HoldInjection(bool hold) override {
+    holds_injection_ = hold;
+    captured_.StopSending(hold, region_);
+  }
+  std::vector<CapturedMessage> TakeCaptured() override { return captured_.Take(region_); }
+  void Resend(std::vector<CapturedMessage> messages) override {
+    captured_.Resend(std::move(messages));
+  }
+  DataCounts Counts() const override;
 
  private:
   // A leaf of this part and the NI behind it.
@@ -47,11 +63,17 @@ class DataAgent final : public Agent, private LinkReceiver {
     const uint32_t slot = leaf_slot_[physical - region_.first_leaf()];
     return slot == kUnattached ? nullptr : &leaves_[slot];
   }
+  DataPort* PortOf(uint32_t physical) {
+    if (physical < region_.first_leaf() || physical >= region_.last_leaf()) return nullptr;
+    Leaf* leaf = LeafOf(physical);
+    return leaf == nullptr ? nullptr : &leaf->port;
+  }
   void Touch(Leaf& leaf) {
     if (std::exchange(leaf.touched, true)) return;
     touched_.push_back(static_cast<uint32_t>(&leaf - leaves_.data()));
   }
   unsigned InjectFrom(Leaf& leaf, bool* more);
+  unsigned InjectAll();
   void RefreshCredit(Leaf& leaf) {
     if (const uint32_t freed = leaf.port.RefreshCredit(); freed != 0) {
       region_.HandleLeafCredit(leaf.port.self(), freed);
@@ -73,6 +95,8 @@ class DataAgent final : public Agent, private LinkReceiver {
   const FatTree tree_;
   const RouteTable routes_;
   Region region_;
+  CapturedMessages captured_;
+  bool holds_injection_ = false;
   Doorbell doorbell_;
   const uint32_t first_bell_;
   std::vector<Leaf> leaves_;
@@ -114,6 +138,7 @@ DataAgent::DataAgent(DataAgentOptions options)
       tree_(options.spec.leaves(), options.spec.parents_per_level),
       routes_(options.spec.leaves(), options.members),
       region_(tree_, MakeRegionOptions(options)),
+      captured_(tree_, options.spec.link_depth, options.members),
       doorbell_(options.doorbell),
       first_bell_(options.first_bell),
       links_(std::move(options.links)) {
@@ -136,6 +161,7 @@ DataAgent::DataAgent(DataAgentOptions options)
         leaf < options.interrupt_lines.size() ? options.interrupt_lines[leaf] : -1;
     leaves_.push_back({DataPort(port), options.pages[leaf], line});
   }
+  region_.ProgramFall(options.members);
   pending_.reserve(leaves_.size());
   touched_.reserve(leaves_.size());
   links_.resize(options.parts);
@@ -165,15 +191,7 @@ unsigned DataAgent::DoWork() {
                    if (std::exchange(leaf->pending, true)) return;
                    pending_.push_back(static_cast<uint32_t>(leaf - leaves_.data()));
                  });
-  size_t kept = 0;
-  for (const uint32_t index : pending_) {
-    Leaf& leaf = leaves_[index];
-    bool more = false;
-    work += InjectFrom(leaf, &more);
-    leaf.pending = more;
-    if (more) pending_[kept++] = index;
-  }
-  pending_.resize(kept);
+  if (__builtin_expect(!holds_injection_, 1)) work += InjectAll();
 
   for (receiving_from_ = 0; receiving_from_ < links_.size(); ++receiving_from_) {
     if (links_[receiving_from_] == nullptr || link_failed_[receiving_from_]) continue;
@@ -201,6 +219,24 @@ unsigned DataAgent::DoWork() {
   for (size_t i = 0; i < links_.size(); ++i) {
     if (links_[i] != nullptr && !link_failed_[i]) links_[i]->Flush();
   }
+  return work;
+}
+
+// What the nodes have pushed, after what is to be sent again.
+unsigned DataAgent::InjectAll() {
+  unsigned work = 0;
+  if (__builtin_expect(captured_.any_to_resend(), 0)) {
+    work += captured_.ResendInto(region_, [this](uint32_t at) { return PortOf(at); }, &errors_);
+  }
+  size_t kept = 0;
+  for (const uint32_t index : pending_) {
+    Leaf& leaf = leaves_[index];
+    bool more = false;
+    work += InjectFrom(leaf, &more);
+    leaf.pending = more;
+    if (more) pending_[kept++] = index;
+  }
+  pending_.resize(kept);
   return work;
 }
 
@@ -240,6 +276,13 @@ void DataAgent::Depart() {
       // Nobody is attached there; only a message to a leaf outside every partition comes here.
       ++dropped_;
       region_.HandleLeafCredit(departure.port, 1);
+      continue;
+    }
+    if (__builtin_expect(data_header::Falls(packet.header), 0)) {
+      if (!captured_.Capture(leaf->port, packet, departure.length, region_)) {
+        ++dropped_;
+        ReportFault(*leaf);
+      }
       continue;
     }
     if (leaf->port.Deliver(packet, departure.length)) {
@@ -313,6 +356,16 @@ void DataAgent::AddError(uint32_t physical, std::string message) {
   if (errors_.size() < kErrorsMax) errors_.push_back({physical, std::move(message)});
 }
 
+DataCounts DataAgent::Counts() const {
+  DataCounts counts = CountsOf(region_, half_);
+  counts.injected = taken_;
+  counts.resent = captured_.resent();
+  counts.ejected = delivered_;
+  counts.captured = captured_.captured();
+  counts.lost = dropped_ + counts.lost_in_chips;
+  return counts;
+}
+
 std::vector<FabricStat> DataAgent::Stats() const {
   const std::string half = HalfName(half_);
   std::vector<FabricStat> stats;
@@ -326,26 +379,7 @@ std::vector<FabricStat> DataAgent::Stats() const {
 
 std::vector<std::string> DataAgent::Waiting() const {
   std::vector<std::string> lines;
-  for (const Leaf& leaf : leaves_) {
-    if (leaf.port.failed()) {
-      lines.push_back(absl::StrCat("node ", leaf.port.self(), "'s port to the ", HalfName(half_),
-                                   " data network is closed"));
-      continue;
-    }
-    const uint32_t in = leaf.port.Undelivered();
-    const uint32_t out =
-        vcm5_load_acquire(&leaf.page->node_data.out_tail[half_]) - leaf.port.taken();
-    if (in != 0) {
-      lines.push_back(absl::StrCat("node ", leaf.port.self(), " has ", in,
-                                   " messages to receive on the ", HalfName(half_),
-                                   " data network"));
-    }
-    if (out != 0) {
-      lines.push_back(absl::StrCat("node ", leaf.port.self(), " has ", out,
-                                   " messages that the ", HalfName(half_),
-                                   " data network has not taken"));
-    }
-  }
+  for (const Leaf& leaf : leaves_) AppendWaiting(leaf.port, *leaf.page, half_, &lines);
   const uint64_t held = MessagesHeld(region_);
   if (held != 0) {
     lines.push_back(absl::StrCat(held, " messages wait in the router chips of the ",
@@ -356,20 +390,8 @@ std::vector<std::string> DataAgent::Waiting() const {
 
 }  // namespace
 
-std::unique_ptr<Agent> MakeDataAgent(DataAgentOptions options) {
+std::unique_ptr<DataNetworkAgent> MakeDataAgent(DataAgentOptions options) {
   return std::make_unique<DataAgent>(std::move(options));
-}
-
-uint32_t WiresBetween(const MachineSpec& spec, uint32_t parts, uint32_t part, uint32_t other) {
-  const FatTree tree(spec.leaves(), spec.parents_per_level);
-  uint32_t wires = 0;
-  for (const CutWire& wire : CutWires(tree, parts)) {
-    if ((wire.child_part == part && wire.parent_part == other) ||
-        (wire.child_part == other && wire.parent_part == part)) {
-      ++wires;
-    }
-  }
-  return wires;
 }
 
 }  // namespace vcm5

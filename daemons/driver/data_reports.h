@@ -8,6 +8,7 @@
 
 #include "daemons/driver/agent.h"
 #include "netif/ni/data_port.h"
+#include "netif/shm/ni_page.h"
 #include "switches/data/region.h"
 
 namespace vcm5 {
@@ -22,6 +23,10 @@ std::string DescribeFault(const RegionFault& fault, const FatTree& tree, int hal
 
 // Counters of the region's chips: sums, and one a link.
 void AppendRegionStats(const Region& region, int half, std::vector<FabricStat>* stats);
+
+// For whom a node's NI waits, or who waits for it.
+void AppendWaiting(const DataPort& port, const vcm5_ni_page& page, int half,
+                   std::vector<std::string>* lines);
 
 // Messages in the input buffers of the region's chips.
 uint64_t MessagesHeld(const Region& region);

@@ -13,6 +13,7 @@
 #include <utility>
 
 #include "absl/strings/str_cat.h"
+#include "daemons/driver/all_fall_down.h"
 #include "daemons/driver/control_agent.h"
 #include "daemons/driver/data_agent.h"
 #include "daemons/driver/doorbell.h"
@@ -82,6 +83,7 @@ class Embedded::Machine {
 
   EmbeddedOptions options_;
   std::vector<std::unique_ptr<Agent>> agents_;  // left, right, control
+  std::vector<DataNetworkAgent*> data_agents_;  // of these
 
  private:
   static void Idle(vcm5_port* port);
@@ -162,7 +164,9 @@ Embedded::Machine::Machine(EmbeddedOptions options)
     agent.pages = pages;
     agent.members = members;
     agent.doorbell = doorbells[half];
-    agents_.push_back(MakeDataAgent(std::move(agent)));
+    auto made = MakeDataAgent(std::move(agent));
+    data_agents_.push_back(made.get());
+    agents_.push_back(std::move(made));
   }
   ControlAgentOptions control;
   control.spec = spec;
@@ -368,6 +372,11 @@ absl::Status Embedded::Run(const std::function<void(vcm5_port&)>& node_main) {
 void Embedded::Finish(vcm5_port& port) { machine_->Finish(port); }
 
 vcm5_port* Embedded::Current() { return current_node == nullptr ? nullptr : &current_node->port; }
+
+AllFallDown Embedded::MakeAllFallDown() {
+  VCM5_CHECK_MSG(machine_->options_.threads == 1, "all-fall-down of a machine of several threads");
+  return AllFallDown(machine_->data_agents_);
+}
 
 std::vector<FabricStat> Embedded::Stats() const {
   std::vector<FabricStat> stats;

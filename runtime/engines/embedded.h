@@ -21,6 +21,8 @@
 
 namespace vcm5 {
 
+class AllFallDown;  // daemons/driver/all_fall_down.h
+
 struct EmbeddedOptions {
   MachineSpec spec;
   uint64_t seed = 1;             // of the schedule; the machine's own seed is spec.seed
@@ -50,6 +52,10 @@ class Embedded {
 
   // The node whose turn it is on the calling thread, or null.
   static vcm5_port* Current();
+
+  // Empties the data networks of a running program and fills them again (DN7). To be used on the
+  // machine's thread (there is but one), from a node's fiber or from on_switch, at any moment.
+  AllFallDown MakeAllFallDown();
 
   // What the networks carried, and who waits for whom.
   std::vector<FabricStat> Stats() const;
