@@ -202,7 +202,7 @@ TEST(AllFallDown, TheStoreHasABoundAndHoldsUpTheChipsBeyondIt) {
 // A link to another part whose far end says what the test wants.
 class HostileLink final : public Link {
  public:
-  explicit HostileLink(DataPacket packet) : packet_(packet) {}
+  explicit HostileLink(const DataPacket& packet) : packet_(packet) {}
   void SendPacket(uint32_t, const DataPacket&, unsigned) override {}
   void SendCredit(uint32_t, uint32_t) override {}
   void Flush() override {}

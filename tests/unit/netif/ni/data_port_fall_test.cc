@@ -34,7 +34,8 @@ class DataPortFallTest : public ::testing::Test {
         MakePacket(RoutingInstructions(0, path), kTrueDestination, length, 12, 4711);
     return Resigned(packet, packet.header | data_header::kFalls);
   }
-  static DataPacket Resigned(DataPacket packet, uint64_t header) {
+  static DataPacket Resigned(const DataPacket& original, uint64_t header) {
+    DataPacket packet = original;
     packet.header = header;
     packet.crc = DataPacketCrc(packet, data_header::Length(header), header);
     return packet;
