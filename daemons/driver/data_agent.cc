@@ -7,6 +7,7 @@
 #include <utility>
 
 #include "absl/strings/str_cat.h"
+#include "daemons/driver/data_counts.h"
 #include "daemons/driver/data_reports.h"
 #include "daemons/driver/node_memory.h"
 #include "daemons/driver/node_ranges.h"
@@ -23,7 +24,7 @@ namespace {
 
 constexpr size_t kErrorsMax = 16;
 
-class DataAgent final : public Agent, private LinkReceiver {
+class DataAgent final : public DataNetworkAgent, private LinkReceiver {
  public:
   explicit DataAgent(DataAgentOptions options);
 
@@ -33,6 +34,21 @@ class DataAgent final : public Agent, private LinkReceiver {
   std::vector<std::string> Waiting() const override;
   std::vector<std::string> Unbalanced() const override;
   std::vector<WireEnd> WireEnds() const override { return CountWireEnds(region_, half_); }
+
+  uint32_t chips() const override { return region_.chips(); }
+  void SetAllFallDown(uint32_t chip, bool on) override {
+    if (!on) captured_.PayCredit(region_);
+    region_.SetAllFallDown(chip, on);
+  }
+  void HoldInjection(bool hold) override {
+    holds_injection_ = hold;
+    captured_.StopSending(hold, region_);
+  }
+  std::vector<CapturedMessage> TakeCaptured() override { return captured_.Take(region_); }
+  void Resend(std::vector<CapturedMessage> messages) override {
+    captured_.Resend(std::move(messages));
+  }
+  DataCounts Counts() const override;
 
  private:
   // A leaf of this part and the NI behind it.
@@ -52,12 +68,18 @@ class DataAgent final : public Agent, private LinkReceiver {
     const uint32_t slot = leaf_slot_[physical - region_.first_leaf()];
     return slot == kUnattached ? nullptr : &leaves_[slot];
   }
+  DataPort* PortOf(uint32_t physical) {
+    if (physical < region_.first_leaf() || physical >= region_.last_leaf()) return nullptr;
+    Leaf* leaf = LeafOf(physical);
+    return leaf == nullptr ? nullptr : &leaf->port;
+  }
   void Touch(Leaf& leaf) {
     if (std::exchange(leaf.touched, true)) return;
     touched_.push_back(static_cast<uint32_t>(&leaf - leaves_.data()));
   }
   std::vector<const RouteTable*> MakeRoutes();
   unsigned InjectFrom(Leaf& leaf, bool* more);
+  unsigned InjectAll();
   void RefreshCredit(Leaf& leaf) {
     if (const uint32_t freed = leaf.port.RefreshCredit(); freed != 0) {
       region_.HandleLeafCredit(leaf.port.self(), freed);
@@ -80,6 +102,8 @@ class DataAgent final : public Agent, private LinkReceiver {
   const std::vector<Partition> partitions_;
   std::vector<RouteTable> routes_;  // by partition; the last is that of leaves in none
   Region region_;
+  CapturedMessages captured_;
+  bool holds_injection_ = false;
   Doorbell doorbell_;
   const uint32_t first_bell_;
   std::vector<Leaf> leaves_;
@@ -125,6 +149,7 @@ DataAgent::DataAgent(DataAgentOptions options)
       tree_(options.spec.leaves(), options.spec.parents_per_level),
       partitions_(std::move(options.partitions)),
       region_(tree_, MakeRegionOptions(options)),
+      captured_(tree_, options.spec.link_depth, AllMembers(partitions_)),
       doorbell_(options.doorbell),
       first_bell_(options.first_bell),
       links_(std::move(options.links)) {
@@ -148,6 +173,7 @@ DataAgent::DataAgent(DataAgentOptions options)
         leaf < options.interrupt_lines.size() ? options.interrupt_lines[leaf] : -1;
     leaves_.push_back({DataPort(port), options.pages[leaf], routes_of[leaf], line});
   }
+  region_.ProgramFall(AllMembers(partitions_));
   pending_.reserve(leaves_.size());
   touched_.reserve(leaves_.size());
   links_.resize(options.parts);
@@ -190,15 +216,7 @@ unsigned DataAgent::DoWork() {
                    if (std::exchange(leaf->pending, true)) return;
                    pending_.push_back(static_cast<uint32_t>(leaf - leaves_.data()));
                  });
-  size_t kept = 0;
-  for (const uint32_t index : pending_) {
-    Leaf& leaf = leaves_[index];
-    bool more = false;
-    work += InjectFrom(leaf, &more);
-    leaf.pending = more;
-    if (more) pending_[kept++] = index;
-  }
-  pending_.resize(kept);
+  if (__builtin_expect(!holds_injection_, 1)) work += InjectAll();
 
   for (receiving_from_ = 0; receiving_from_ < links_.size(); ++receiving_from_) {
     if (links_[receiving_from_] == nullptr || link_failed_[receiving_from_]) continue;
@@ -226,6 +244,24 @@ unsigned DataAgent::DoWork() {
   for (size_t i = 0; i < links_.size(); ++i) {
     if (links_[i] != nullptr && !link_failed_[i]) links_[i]->Flush();
   }
+  return work;
+}
+
+// What the nodes have pushed, after what is to be sent again.
+unsigned DataAgent::InjectAll() {
+  unsigned work = 0;
+  if (__builtin_expect(captured_.any_to_resend(), 0)) {
+    work += captured_.ResendInto(region_, [this](uint32_t at) { return PortOf(at); }, &errors_);
+  }
+  size_t kept = 0;
+  for (const uint32_t index : pending_) {
+    Leaf& leaf = leaves_[index];
+    bool more = false;
+    work += InjectFrom(leaf, &more);
+    leaf.pending = more;
+    if (more) pending_[kept++] = index;
+  }
+  pending_.resize(kept);
   return work;
 }
 
@@ -265,6 +301,13 @@ void DataAgent::Depart() {
       // Nobody is attached there; only a message to a leaf outside every partition comes here.
       ++dropped_;
       region_.HandleLeafCredit(departure.port, 1);
+      continue;
+    }
+    if (__builtin_expect(data_header::Falls(packet.header), 0)) {
+      if (!captured_.Capture(leaf->port, packet, departure.length, region_)) {
+        ++dropped_;
+        ReportFault(*leaf);
+      }
       continue;
     }
     if (leaf->port.Deliver(packet, departure.length)) {
@@ -341,6 +384,16 @@ void DataAgent::AddError(uint32_t physical, std::string message) {
   if (errors_.size() < kErrorsMax) errors_.push_back({physical, std::move(message)});
 }
 
+DataCounts DataAgent::Counts() const {
+  DataCounts counts = CountsOf(region_, half_);
+  counts.injected = taken_;
+  counts.resent = captured_.resent();
+  counts.ejected = delivered_;
+  counts.captured = captured_.captured();
+  counts.lost = dropped_ + counts.lost_in_chips;
+  return counts;
+}
+
 std::vector<FabricStat> DataAgent::Stats() const {
   const std::string half = HalfName(half_);
   std::vector<FabricStat> stats;
@@ -385,20 +438,8 @@ std::vector<std::string> DataAgent::Waiting() const {
 
 }  // namespace
 
-std::unique_ptr<Agent> MakeDataAgent(DataAgentOptions options) {
+std::unique_ptr<DataNetworkAgent> MakeDataAgent(DataAgentOptions options) {
   return std::make_unique<DataAgent>(std::move(options));
-}
-
-uint32_t WiresBetween(const MachineSpec& spec, uint32_t parts, uint32_t part, uint32_t other) {
-  const FatTree tree(spec.leaves(), spec.parents_per_level);
-  uint32_t wires = 0;
-  for (const CutWire& wire : CutWires(tree, parts)) {
-    if ((wire.child_part == part && wire.parent_part == other) ||
-        (wire.child_part == other && wire.parent_part == part)) {
-      ++wires;
-    }
-  }
-  return wires;
 }
 
 }  // namespace vcm5

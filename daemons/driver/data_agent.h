@@ -10,6 +10,8 @@
 #include <vector>
 
 #include "daemons/driver/agent.h"
+#include "daemons/driver/captured_messages.h"
+#include "daemons/driver/data_counts.h"
 #include "daemons/driver/doorbell.h"
 #include "daemons/link/link.h"
 #include "netif/shm/ni_page.h"
@@ -42,7 +44,23 @@ struct DataAgentOptions {
   std::vector<int> interrupt_lines;
 };
 
-std::unique_ptr<Agent> MakeDataAgent(DataAgentOptions options);
+// An agent of the data network, and what a supervisor asks of it (DN7; all_fall_down.h), between
+// two turns and on the thread that gives it its turns.
+class DataNetworkAgent : public Agent {
+ public:
+  // Chips of this part. One of them into all-fall-down mode, or back.
+  virtual uint32_t chips() const = 0;
+  virtual void SetAllFallDown(uint32_t chip, bool on) = 0;
+  // Nothing enters the network until further notice; messages wait in the outgoing FIFOs.
+  virtual void HoldInjection(bool hold) = 0;
+  // The messages that fell to the NIs of this part since the last call; and such messages to be sent
+  // to their true destinations, before anything that the same nodes have pushed.
+  virtual std::vector<CapturedMessage> TakeCaptured() = 0;
+  virtual void Resend(std::vector<CapturedMessage> messages) = 0;
+  virtual DataCounts Counts() const = 0;
+};
+
+std::unique_ptr<DataNetworkAgent> MakeDataAgent(DataAgentOptions options);
 
 // Wires between two parts of one half, for sizing their link; the link numbers them from 0. 0: the
 // parts have no wire in common and need no link.

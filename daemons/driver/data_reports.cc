@@ -133,6 +133,26 @@ std::vector<WireEnd> CountWireEnds(const Region& region, int half) {
   return ends;
 }
 
+void AppendWaiting(const DataPort& port, const vcm5_ni_page& page, int half,
+                   std::vector<std::string>* lines) {
+  const char* name = HalfName(half);
+  if (port.failed()) {
+    lines->push_back(absl::StrCat("node ", port.self(), "'s port to the ", name,
+                                  " data network is closed"));
+    return;
+  }
+  const uint32_t in = port.Undelivered();
+  const uint32_t out = vcm5_load_acquire(&page.node_data.out_tail[half]) - port.taken();
+  if (in != 0) {
+    lines->push_back(absl::StrCat("node ", port.self(), " has ", in, " messages to receive on the ",
+                                  name, " data network"));
+  }
+  if (out != 0) {
+    lines->push_back(absl::StrCat("node ", port.self(), " has ", out, " messages that the ", name,
+                                  " data network has not taken"));
+  }
+}
+
 uint64_t MessagesHeld(const Region& region) {
   uint64_t held = 0;
   for (uint32_t i = 0; i < region.chips(); ++i) {

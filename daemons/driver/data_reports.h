@@ -9,6 +9,7 @@
 #include "daemons/driver/agent.h"
 #include "netif/ni/data_port.h"
 #include "switches/data/kirchhoff.h"
+#include "netif/shm/ni_page.h"
 #include "switches/data/region.h"
 
 namespace vcm5 {

@@ -13,6 +13,9 @@
 // is dropped and reported. Nothing the program does can make this class read or write outside its
 // FIFOs.
 //
+// What falls (DN7) is nobody's yet: it is captured for the supervisor, never put into the FIFO, also
+// where the port is closed, and it is sent again from here by its true address.
+//
 // Owned and called by one driver thread.
 #ifndef VCM5_NETIF_NI_DATA_PORT_H_
 #define VCM5_NETIF_NI_DATA_PORT_H_
@@ -70,7 +73,7 @@ class DataPort {
         in_tail_(options.start_position),
         in_head_(options.start_position),
         not_injected_(options.start_position),
-        refused_in_(0u - options.start_position) {}
+        not_delivered_(0u - options.start_position) {}
 
   bool failed() const { return failed_; }
   uint32_t self() const { return self_; }
@@ -132,7 +135,7 @@ class DataPort {
         !DataPacketCrcGood(packet)) {
       return RefuseDamaged(packet, length);
     }
-    if ((header & (data_header::kUpMask | data_header::kPathMask)) != 0) {
+    if ((header & (data_header::kFalls | data_header::kUpMask | data_header::kPathMask)) != 0) {
       return RefuseArrival(DataPortFault::kMisdelivered, data_header::Destination(header));
     }
     if (data_header::Destination(header) != self_) {
@@ -141,6 +144,39 @@ class DataPort {
     CopyPacket(in_ + size_t{in_tail_ & mask_} * slot_bytes_, &packet, length);
     in_tail_++;
     tags_delivered_ |= 1u << data_header::Tag(header);
+    return true;
+  }
+
+  // ---- all-fall-down (DN7) ----
+
+  // Takes a message that fell: a copy for the supervisor. False if it is bad, or if its destination
+  // is not one of the partition's, as the caller says; see TakeReport.
+  bool Capture(const DataPacket& packet, unsigned length, bool to_member, DataPacket* captured) {
+    if (length - 1 >= words_max_ || length != data_header::Length(packet.header) ||
+        !DataPacketCrcGood(packet)) {
+      return RefuseDamaged(packet, length);
+    }
+    if (!data_header::FallsOnLink(packet.header) || !to_member) {
+      return RefuseArrival(DataPortFault::kMisdelivered, data_header::Destination(packet.header));
+    }
+    CopyPacket(captured, &packet, length);
+    ++not_delivered_;
+    return true;
+  }
+
+  // Forms the packet that sends a captured message from here to its true destination, to which
+  // `route` leads. False if it is no longer what was captured, here or at another node.
+  bool Resend(const DataPacket& captured, uint32_t route, DataPacket* packet) {
+    const uint64_t header = captured.header;
+    const unsigned length = data_header::Length(header);
+    if (length - 1 >= words_max_ || !DataPacketCrcGood(captured)) {
+      return Refuse(DataPortFault::kPrimary, 0);
+    }
+    --not_injected_;
+    CopyPacket(packet, &captured, length);
+    packet->header = data_header::Make(route, length, data_header::Tag(header),
+                                       data_header::Destination(header));
+    packet->crc = DataPacketCrc(*packet, length, packet->header);
     return true;
   }
 
@@ -182,9 +218,10 @@ class DataPort {
   uint32_t delivered() const { return in_tail_; }
 
   // What went over the link to the network and what came by it, for Kirchhoff's law (DN5): without
-  // what was refused before, and with what was refused after. Modulo 2^32, from 0.
+  // what was refused before, with what was sent again; with what was refused or captured after.
+  // Modulo 2^32, from 0.
   uint32_t injected() const { return out_head_ - not_injected_; }
-  uint32_t arrived() const { return in_tail_ + refused_in_; }
+  uint32_t arrived() const { return in_tail_ + not_delivered_; }
 
   // Damaged packets that arrived here (DN4).
   uint32_t primary_errors() const { return primary_errors_; }
@@ -196,7 +233,7 @@ class DataPort {
     return Refuse(fault, value);
   }
   bool RefuseArrival(DataPortFault fault, uint32_t value) {
-    ++refused_in_;
+    ++not_delivered_;
     return fault != DataPortFault::kNone && Refuse(fault, value);
   }
   bool RefuseDamaged(const DataPacket& packet, unsigned length) {
@@ -230,7 +267,7 @@ class DataPort {
   DataPortReport report_;
   // Of rare use from here on. Where the positions began is taken into account.
   uint32_t not_injected_;
-  uint32_t refused_in_;
+  uint32_t not_delivered_;
   uint32_t primary_errors_ = 0;
   uint32_t secondary_errors_ = 0;
 };

@@ -7,7 +7,8 @@
 //                           bits 29-32  tag
 //                           bits 33-35  zero
 //                           bits 36-55  destination: physical network address
-//                           bits 56-63  zero
+//                           bits 56-62  zero
+//                           bit  63     falls: an all-fall-down message (below)
 //   bytes 8-11  crc         CRC-32C over the words, then the header
 //   bytes 12-   words       `length` words of 32 bits
 //
@@ -19,6 +20,11 @@
 // stored, and a bit that flips inside a chip is found on the next link. The chip that finds it marks
 // the packet with the complement of the CRC that would be right, and the complement stays one through
 // all later changes: who finds it there knows that the error has been signalled (DN4).
+//
+// A message that a chip in all-fall-down mode made fall is marked by bit 63 and has no route: each
+// chip deals it to one of its child links (switches/data/fall_down.h). While it waits for that link
+// `up` is 0 and `path` is 4 + the link, so that the chip's way down turns it into 1 on the link.
+// Destination, length, tag and words are the sender's.
 #ifndef VCM5_NETIF_WIRE_DATA_PACKET_H_
 #define VCM5_NETIF_WIRE_DATA_PACKET_H_
 
@@ -61,7 +67,8 @@ inline constexpr uint64_t kPathMask = uint64_t{0xfffff} << kPathShift;
 inline constexpr unsigned kLengthShift = 24;
 inline constexpr unsigned kTagShift = 29;
 inline constexpr unsigned kDestinationShift = 36;
-inline constexpr uint64_t kZeroMask = (uint64_t{7} << 33) | (uint64_t{0xff} << 56);
+inline constexpr uint64_t kZeroMask = (uint64_t{7} << 33) | (uint64_t{0x7f} << 56);
+inline constexpr uint64_t kFalls = uint64_t{1} << 63;
 
 constexpr unsigned Up(uint64_t header) { return static_cast<unsigned>(header & kUpMask); }
 constexpr unsigned NextChild(uint64_t header) {
@@ -85,6 +92,21 @@ constexpr uint64_t Make(uint32_t route, unsigned length, unsigned tag, uint32_t 
 constexpr uint64_t AfterUp(uint64_t header) { return header - 1; }
 constexpr uint64_t AfterDown(uint64_t header) {
   return (header & ~kPathMask) | (((header & kPathMask) >> 2) & kPathMask);
+}
+
+// Of all-fall-down messages: the header that waits for child link `child`, whether a header is such
+// a one, and whether it is as links carry it.
+constexpr uint64_t DealtTo(uint64_t header, unsigned child) {
+  return (header & ~(kUpMask | kPathMask)) | kFalls | (uint64_t{4 + child} << kPathShift);
+}
+constexpr bool Falls(uint64_t header) { return (header & kFalls) != 0; }
+constexpr bool FallsAndIsDealt(uint64_t header) {
+  const uint64_t any_child = uint64_t{3} << kPathShift;
+  return (header & (kFalls | kUpMask | (kPathMask & ~any_child))) ==
+         (kFalls | (uint64_t{4} << kPathShift));
+}
+constexpr bool FallsOnLink(uint64_t header) {
+  return (header & (kFalls | kUpMask | kPathMask)) == (kFalls | (uint64_t{1} << kPathShift));
 }
 
 }  // namespace data_header

@@ -12,6 +12,7 @@
 #include <utility>
 
 #include "absl/strings/str_join.h"
+#include "daemons/driver/all_fall_down.h"
 #include "daemons/driver/control_agent.h"
 #include "daemons/driver/data_agent.h"
 #include "daemons/driver/doorbell.h"
@@ -73,6 +74,7 @@ class Embedded::Machine {
 
   EmbeddedOptions options_;
   std::vector<std::unique_ptr<Agent>> agents_;  // left, right, control of each partition
+  std::vector<DataNetworkAgent*> data_agents_;  // of these
 
  private:
   static void Idle(vcm5_port* port);
@@ -162,7 +164,9 @@ Embedded::Machine::Machine(EmbeddedOptions options)
     agent.pages = pages;
     agent.partitions = options_.partitions;
     agent.doorbell = halves[half];
-    agents_.push_back(MakeDataAgent(std::move(agent)));
+    auto made = MakeDataAgent(std::move(agent));
+    data_agents_.push_back(made.get());
+    agents_.push_back(std::move(made));
   }
   for (ControlAgentOptions& control : controls) {
     agents_.push_back(MakeControlAgent(std::move(control)));
@@ -443,6 +447,11 @@ void Embedded::Finish(vcm5_port& port) { machine_->Finish(port); }
 vcm5_port* Embedded::Current() { return current_node == nullptr ? nullptr : &current_node->port; }
 
 Supervisor Embedded::supervisor(uint32_t node) { return machine_->supervisor(node); }
+
+AllFallDown Embedded::MakeAllFallDown() {
+  VCM5_CHECK_MSG(machine_->options_.threads == 1, "all-fall-down of a machine of several threads");
+  return AllFallDown(machine_->data_agents_);
+}
 
 std::vector<FabricStat> Embedded::Stats() const {
   std::vector<FabricStat> stats;

@@ -23,6 +23,8 @@
 
 namespace vcm5 {
 
+class AllFallDown;  // daemons/driver/all_fall_down.h
+
 struct EmbeddedOptions {
   MachineSpec spec;
   // Subtrees that run programs of their own (CheckPartitions); empty: one of all usable nodes. Nodes
@@ -72,6 +74,10 @@ class Embedded {
   // the supervisor's asynchronous OR, hard errors. Usable from anywhere, also while the machine
   // runs, by one thread at a time; what it does happens while the machine runs.
   Supervisor supervisor(uint32_t node);
+
+  // Empties the data networks of a running program and fills them again (DN7). To be used on the
+  // machine's thread (there is but one), from a node's fiber or from on_switch, at any moment.
+  AllFallDown MakeAllFallDown();
 
   // What the networks carried, and who waits for whom.
   std::vector<FabricStat> Stats() const;

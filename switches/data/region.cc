@@ -1,6 +1,8 @@
 #include "switches/data/region.h"
 
+#include <algorithm>
 #include <bit>
+#include <numeric>
 
 #include "runtime/base/check.h"
 #include "runtime/base/prng.h"
@@ -89,6 +91,9 @@ Region::Region(const FatTree& tree, const RegionOptions& options)
     neighbour.kind = Neighbour::Kind::kOutside;
     neighbour.id = Departure::kWireBit | wire;
   }
+  std::vector<uint32_t> leaves(tree.leaves());
+  std::iota(leaves.begin(), leaves.end(), 0u);
+  ProgramFall(leaves);
   active_.assign((chips_.size() + 63) / 64, 0);
   departures_.reserve(kDeparturesMax);
   faults_.reserve(kFaultsMax);
@@ -111,6 +116,40 @@ bool Region::HandleWireCredit(uint32_t wire, uint32_t packets) {
   chips_[port.chip].HandleCredit(port.port, packets);
   Activate(port.chip);
   return true;
+}
+
+void Region::ProgramFall(const std::vector<uint32_t>& leaves) {
+  std::vector<uint32_t> before(tree_.leaves() + 1);  // how many of them are below an address
+  for (const uint32_t leaf : leaves) before[leaf + 1]++;
+  for (uint32_t leaf = 0; leaf < tree_.leaves(); ++leaf) before[leaf + 1] += before[leaf];
+  for (uint32_t i = 0; i < chips(); ++i) {
+    const ChipPlace place = tree_.place(chip_ids_[i]);
+    const unsigned shift = 2 * (place.level - 1);
+    auto below = [&](uint32_t child) {
+      return before[std::min(uint64_t{child} << shift, uint64_t{tree_.leaves()})];
+    };
+    FallProgram program;
+    for (uint32_t child = 0; child < kChildren; ++child) {
+      const uint32_t subtree = place.node * kChildren + child;
+      program.share[child] = below(subtree + 1) - below(subtree);
+    }
+    // The chips of one node begin with different links, for few messages each are many together.
+    program.first = static_cast<uint8_t>(place.index % kChildren);
+    chips_[i].ProgramFall(program);
+  }
+}
+
+void Region::SetAllFallDown(uint32_t index, bool on) {
+  RouterChip& chip = chips_[index];
+  if (chip.all_fall_down() == on) return;
+  chip.SetAllFallDown(on);
+  for (unsigned port = 0; port < kChildren; ++port) {
+    const Neighbour& to = neighbours_[index * kChipPorts + port];
+    if (to.kind != Neighbour::Kind::kOutside || (to.id & Departure::kWireBit) != 0) continue;
+    VCM5_CHECK_MSG(on || chip.Credit(port) >= depth_, "credit for what fell was not given back");
+    chip.SetCredit(port, on ? chip.Credit(port) + depth_ : chip.Credit(port) - depth_);
+  }
+  Activate(index);
 }
 
 unsigned Region::RunChip(uint32_t index) {

@@ -100,6 +100,16 @@ class Region {
   bool HandleWirePacket(uint32_t wire, const DataPacket& packet, unsigned length);
   bool HandleWireCredit(uint32_t wire, uint32_t packets);
 
+  // ---- all-fall-down (DN7) ----
+
+  // Programs all chips so that messages fall evenly on `leaves`, those whose NIs capture them.
+  // Until then they fall on all leaves.
+  void ProgramFall(const std::vector<uint32_t>& leaves);
+  // Puts a chip into all-fall-down mode, or back. In it an NI takes what falls although its FIFO may
+  // be full: a chip next to leaves has `depth` more credits for each, to be given back at once
+  // (HandleLeafCredit), so that no departure may be left when the mode ends.
+  void SetAllFallDown(uint32_t chip, bool on);
+
   // ---- outputs ----
 
   // Runs chips until nothing can move, or the departure buffer is full, or a bounded number of

@@ -10,7 +10,8 @@ RouterChip::RouterChip(const Options& options, PacketUnit* storage)
       linked_(static_cast<uint8_t>((options.children_mask & 0xfu) |
                                    ((((1u << options.parents) - 1) << kChildren) &
                                     ~unsigned{options.closed}))),
-      up_routing_(options.seed) {
+      up_routing_(options.seed),
+      fall_down_(options.children_mask) {
   VCM5_CHECK(options.depth > 0 && (options.depth & (options.depth - 1)) == 0);
   VCM5_CHECK(options.words_max >= 1 && options.words_max <= kCm5eWordsMax);
   VCM5_CHECK(options.parents <= kParentsMax);
@@ -28,6 +29,24 @@ void RouterChip::SetCredit(unsigned port, uint32_t credits) {
   open_ = static_cast<uint8_t>(credits != 0 ? open_ | (1u << port) : open_ & ~(1u << port));
 }
 
+void RouterChip::SetAllFallDown(bool on) {
+  special_ = static_cast<uint8_t>(on ? special_ | kAllFallDown : special_ & ~kAllFallDown);
+  if (!on) fall_down_.Forget();
+}
+
+uint64_t RouterChip::TakeSpecial(unsigned in, DataPacket& packet) {
+  const uint64_t header = packet.header;
+  const bool falls = data_header::Falls(header);
+  if (data_header::FallsAndIsDealt(header) || (!falls && !all_fall_down())) return header;
+  // It waits no longer for what it may have waited for until now.
+  for (uint8_t& inputs : waiting_) inputs &= static_cast<uint8_t>(~(1u << in));
+  if (!falls) began_to_fall_++;
+  // A packet with a bad CRC falls too; the change of its header leaves it bad.
+  packet.header = fall_down_.Deal(header);
+  packet.crc = CrcAfterHeaderChange(packet.crc, header, packet.header);
+  return packet.header;
+}
+
 RouterChipStats RouterChip::stats() const {
   RouterChipStats stats{};
   for (unsigned port = 0; port < kChipPorts; ++port) {
@@ -40,6 +59,7 @@ RouterChipStats RouterChip::stats() const {
   stats.secondary_errors = secondary_errors_;
   stats.misrouted = misrouted_;
   stats.dropped = dropped_;
+  stats.began_to_fall = began_to_fall_;
   return stats;
 }
 

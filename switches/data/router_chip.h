@@ -11,6 +11,9 @@
 // duplicated or altered but its routing instructions; an output port with credit is given to the
 // inputs that wait for it in turn (fair: at most seven others are served before one that waits).
 //
+// In all-fall-down mode (DN7) every packet is marked and dealt to a child link, wherever it was
+// going; and a packet that came marked is in either mode.
+//
 // Errors of the world: the chip that finds a wrong CRC signals a primary error, gives the packet the
 // complement of the CRC that would be right for what it now says, and sends it on where that leads;
 // a chip that finds the complement counts a secondary error and sends it on, too. What says nothing
@@ -25,6 +28,7 @@
 
 #include "netif/wire/data_packet.h"
 #include "runtime/base/check.h"
+#include "switches/data/fall_down.h"
 #include "switches/data/up_routing.h"
 #include "switches/topology/fat_tree.h"
 
@@ -39,6 +43,7 @@ struct RouterChipStats {
   uint64_t secondary_errors; // and those that had been found before
   uint64_t misrouted;        // undamaged, but with instructions that this chip cannot follow
   uint64_t dropped;          // these, and the damaged ones that it cannot send on
+  uint64_t began_to_fall;    // marked here as all-fall-down messages (DN7)
 };
 
 // What a chip found wrong with a packet and nobody before it.
@@ -68,6 +73,11 @@ class RouterChip {
   }
 
   void SetCredit(unsigned port, uint32_t credits);
+
+  // All-fall-down mode, entered and left at any time, and the order in which messages then fall.
+  void SetAllFallDown(bool on);
+  bool all_fall_down() const { return (special_ & kAllFallDown) != 0; }
+  void ProgramFall(const FallProgram& program) { fall_down_.Program(program); }
 
   // ---- inputs ----
 
@@ -125,6 +135,7 @@ class RouterChip {
 
  private:
   static constexpr unsigned kUpQueue = kChildren;  // waiting_ index of packets that climb
+  static constexpr uint8_t kAllFallDown = 1;       // bits of special_
 
   DataPacket* Slot(unsigned port, uint64_t position) const {
     return reinterpret_cast<DataPacket*>(
@@ -142,6 +153,8 @@ class RouterChip {
 
   // Counts a damaged packet and marks it. False if not even its length makes sense.
   bool HandleDamage(DataPacket* packet, unsigned port);
+  // What is rare happens to the head of input `in` here: returns its header as it is from now on.
+  uint64_t TakeSpecial(unsigned in, DataPacket& packet);
 
   void NoteFault(RouterChipFault fault, unsigned port) {
     if (has_fault()) return;
@@ -157,6 +170,7 @@ class RouterChip {
   uint8_t open_ = 0;       // outputs with credit
   uint8_t linked_ = 0;     // outputs that have a link and are not closed
   uint8_t first_ = 0;      // input looked at first
+  uint8_t special_ = 0;    // rare modes that the chip is in
   RouterChipFault fault_ = RouterChipFault::kNone;
   uint8_t fault_port_ = 0;
   uint8_t waiting_[kChildren + 1] = {};      // inputs whose head waits for a child port, or to climb
@@ -172,6 +186,8 @@ class RouterChip {
   uint64_t secondary_errors_ = 0;
   uint64_t misrouted_ = 0;
   uint64_t dropped_ = 0;
+  uint64_t began_to_fall_ = 0;
+  FallDown fall_down_;
 };
 
 template <class Sink, class Freed>
@@ -192,7 +208,8 @@ unsigned RouterChip::Route(unsigned budget, Sink&& sink, Freed&& freed) {
       pass &= ~bit;
 
       DataPacket* packet = Slot(in, in_head_[in]);
-      const uint64_t header = packet->header;
+      uint64_t header = packet->header;
+      if (__builtin_expect(((header >> 63) | special_) != 0, 0)) header = TakeSpecial(in, *packet);
       const bool climbs = data_header::Up(header) != 0;
       const unsigned queue = climbs ? kUpQueue : data_header::NextChild(header);
       const uint32_t candidates = climbs ? open_ & 0xf0u : open_ & (1u << queue);

@@ -75,6 +75,15 @@ std::optional<std::vector<Partition>> PlacePartitions(std::span<const uint32_t> 
   return placed;
 }
 
+Partition AllMembers(std::span<const Partition> partitions) {
+  Partition all;
+  for (const Partition& partition : partitions) {
+    all.insert(all.end(), partition.begin(), partition.end());
+  }
+  std::sort(all.begin(), all.end());
+  return all;
+}
+
 uint32_t PlacedNodes(std::span<const Partition> partitions) {
   uint32_t nodes = 0;
   for (const Partition& partition : partitions) nodes = std::max(nodes, partition.back() + 1);

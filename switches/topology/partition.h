@@ -32,6 +32,9 @@ absl::Status CheckPartitions(std::span<const Partition> partitions, uint32_t nod
 // the order given. Nothing if they do not fit.
 std::optional<std::vector<Partition>> PlacePartitions(std::span<const uint32_t> sizes,
                                                       std::span<const uint32_t> nodes);
+// The members of all, ascending.
+Partition AllMembers(std::span<const Partition> partitions);
+
 // The nodes of the smallest machine that has them all.
 uint32_t PlacedNodes(std::span<const Partition> partitions);
 

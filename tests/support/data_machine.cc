@@ -6,7 +6,6 @@
 #include <numeric>
 
 #include "absl/strings/match.h"
-#include "daemons/driver/data_agent.h"
 #include "daemons/driver/node_memory.h"
 #include "daemons/link/link.h"
 #include "runtime/base/check.h"
@@ -162,6 +161,12 @@ void DataMachine::RingAllBells(uint32_t node) {
     vcm5_doorbell* doorbell = ports_[node].data_doorbell[half];
     std::memset(doorbell + 1, 0xff, (doorbell->bells + 63) & ~63u);
   }
+}
+
+std::vector<DataNetworkAgent*> DataMachine::data_agents() const {
+  std::vector<DataNetworkAgent*> agents;
+  for (const auto& agent : agents_) agents.push_back(agent.get());
+  return agents;
 }
 
 unsigned DataMachine::RunAll() {

@@ -11,6 +11,7 @@
 #include <vector>
 
 #include "daemons/driver/agent.h"
+#include "daemons/driver/data_agent.h"
 #include "daemons/driver/doorbell.h"
 #include "netif/port/ni_port.h"
 #include "runtime/base/prng.h"
@@ -36,6 +37,8 @@ class DataMachine {
 
   size_t agents() const { return agents_.size(); }
   Agent& agent(size_t index) { return *agents_[index]; }
+  // All of them, those of the left half first.
+  std::vector<DataNetworkAgent*> data_agents() const;
   // Gives every agent a turn, in order. Returns the work done.
   unsigned RunAll();
   // What the agents reported until now.
@@ -66,7 +69,7 @@ class DataMachine {
   std::vector<Memory> bell_memory_;
   std::vector<Doorbell> doorbells_;  // half * parts + part
   std::vector<vcm5_port> ports_;
-  std::vector<std::unique_ptr<Agent>> agents_;
+  std::vector<std::unique_ptr<DataNetworkAgent>> agents_;
   std::vector<FabricError> errors_;
 };
 

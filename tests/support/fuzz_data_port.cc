@@ -135,7 +135,20 @@ class DataPortFuzz {
       default:
         break;
     }
-    if (port_.Deliver(packet, data_header::Length(packet.header))) --credit_;
+    if (input_->Below(4) == 0) {
+      packet.header ^= data_header::kFalls | (uint64_t{1} << kPathShift);
+      if (input_->Below(2) == 0) {
+        packet.crc = DataPacketCrc(packet, data_header::Length(packet.header), packet.header);
+      }
+      DataPacket captured;
+      if (port_.Capture(packet, data_header::Length(packet.header), true, &captured)) {
+        VCM5_CHECK(data_header::FallsOnLink(captured.header) && DataPacketCrcGood(captured));
+      }
+    }
+    if (port_.Deliver(packet, data_header::Length(packet.header))) {
+      VCM5_CHECK(!data_header::Falls(packet.header));
+      --credit_;
+    }
   }
   void RefreshCredit() {
     credit_ += port_.RefreshCredit();

@@ -15,7 +15,7 @@ namespace {
 DataPacket ArbitraryPacket(FuzzInput& input, unsigned words_max) {
   DataPacket packet = MakePacket(input.Take<uint32_t>() & 0xffffff, 7, 1 + input.Below(words_max),
                                  input.Below(kTags), 4711);
-  switch (input.Below(4)) {
+  switch (input.Below(5)) {
     case 0:
       packet.header = input.Take<uint64_t>();
       packet.crc = input.Take<uint32_t>();
@@ -25,6 +25,10 @@ DataPacket ArbitraryPacket(FuzzInput& input, unsigned words_max) {
       break;
     case 2:
       packet.header &= ~uint64_t{0xe};  // climbs one level at most
+      packet.crc = DataPacketCrc(packet, data_header::Length(packet.header), packet.header);
+      break;
+    case 3:
+      packet.header |= data_header::kFalls;
       packet.crc = DataPacketCrc(packet, data_header::Length(packet.header), packet.header);
       break;
     default:
@@ -50,7 +54,7 @@ class ChipFuzz {
   void Run() {
     while (!input_->done()) {
       const unsigned port = input_->Below(kChipPorts);
-      switch (input_->Below(4)) {
+      switch (input_->Below(5)) {
         case 0:
         case 1:
           if (!Linked(port) || chip_.Space(port) == 0) break;
@@ -64,6 +68,9 @@ class ChipFuzz {
           if (outstanding_[port] == 0) break;
           --outstanding_[port];
           chip_.HandleCredit(port, 1);
+          break;
+        case 4:
+          chip_.SetAllFallDown(input_->Below(2) != 0);
           break;
       }
       chip_.CheckInvariants();
@@ -103,6 +110,8 @@ class ChipFuzz {
         [&](unsigned out, const DataPacket& packet, unsigned length) {
           VCM5_CHECK(Linked(out) && ++outstanding_[out] <= options_.depth);
           VCM5_CHECK(length == data_header::Length(packet.header) && SoundOrMarked(packet));
+          VCM5_CHECK(out < kChildren || !data_header::Falls(packet.header));
+          VCM5_CHECK(out < kChildren || !chip_.all_fall_down());
         },
         [&](unsigned in, uint32_t slots) { VCM5_CHECK(Linked(in) && slots != 0); });
     VCM5_CHECK(moved <= budget);
@@ -131,7 +140,7 @@ class RegionFuzz {
   void Run() {
     while (!input_->done()) {
       const uint32_t wire = wires_ != 0 ? input_->Take<uint16_t>() % wires_ : 0;
-      switch (input_->Below(5)) {
+      switch (input_->Below(6)) {
         case 0:
           Inject();
           break;
@@ -149,6 +158,10 @@ class RegionFuzz {
           break;
         case 4:
           GiveCredit();
+          break;
+        case 5:
+          GiveCredit();
+          region_.SetAllFallDown(input_->Below(region_.chips()), input_->Below(2) != 0);
           break;
       }
       region_.CheckInvariants();
@@ -206,7 +219,7 @@ class RegionFuzz {
     const bool any = !outstanding_.empty();
     for (const auto& [port, packets] : outstanding_) {
       if ((port & Departure::kWireBit) == 0) {
-        VCM5_CHECK(packets <= options_.leaf_credit);
+        VCM5_CHECK(packets <= options_.leaf_credit + options_.depth);
         region_.HandleLeafCredit(port, packets);
       } else {
         // The liar may have given some of it already.

@@ -122,7 +122,51 @@ unsigned RegionWorld::Receive(uint32_t leaf, unsigned messages) {
   return taken;
 }
 
+void RegionWorld::SetAllFallDown(ChipId chip, bool on) {
+  Region& region = *regions_[tree_.PartOfChip(chip, shape_.parts)];
+  uint32_t local = 0;
+  while (region.chip_id(local) != chip) ++local;
+  region.SetAllFallDown(local, on);
+}
+
+bool RegionWorld::Resend(const Fallen& fallen) {
+  Region& region = *regions_[tree_.PartOfLeaf(fallen.leaf, shape_.parts)];
+  if (region.InjectSpace(fallen.leaf) == 0) return false;
+  const uint32_t id = fallen.packet.words[0];
+  const Entry& entry = ledger_[id];
+  const DataPacket packet = MakePacket(FatTree::Route(fallen.leaf, entry.destination),
+                                       entry.destination, entry.length, entry.tag, id);
+  CopyPacket(region.InjectSlot(fallen.leaf), &packet, entry.length);
+  region.Inject(fallen.leaf);
+  ++injected_[fallen.leaf];
+  ++resent_;
+  return true;
+}
+
+void RegionWorld::Capture(uint32_t leaf, const DataPacket& packet, unsigned length) {
+  VCM5_CHECK_MSG(data_header::Length(packet.header) == length && DataPacketCrcGood(packet),
+                 "altered");
+  const uint32_t id = packet.words[0];
+  VCM5_CHECK_MSG(id < ledger_.size(), "a message that nobody sent");
+  const Entry& entry = ledger_[id];
+  VCM5_CHECK_MSG(!entry.delivered, "delivered and captured");
+  VCM5_CHECK_MSG(packet.header == (data_header::Make(1u << kPathShift, entry.length, entry.tag,
+                                                     entry.destination) |
+                                   data_header::kFalls),
+                 "altered");
+  VCM5_CHECK_MSG(WordsAreOf(id, packet.words, entry.length), "altered");
+  CopyPacket(&fallen_.emplace_back(Fallen{leaf, {}}).packet, &packet, length);
+  ++captured_;
+  ++arrived_[leaf];
+  regions_[tree_.PartOfLeaf(leaf, shape_.parts)]->HandleLeafCredit(leaf, 1);
+}
+
 void RegionWorld::Arrive(uint32_t leaf, const DataPacket& packet, unsigned length) {
+  // A flipped bit may be the mark of those that fall.
+  const bool falls = data_header::Falls(packet.header);
+  if (falls && (shape_.link_faults.empty() || DataPacketCrcGood(packet))) {
+    return Capture(leaf, packet, length);
+  }
   VCM5_CHECK_MSG(++fifo_[leaf] <= shape_.leaf_credit, "delivered without credit");
   ++arrived_[leaf];
   const bool whole = data_header::Length(packet.header) == length;
@@ -212,7 +256,8 @@ void RegionWorld::CheckChips() const {
     lost += faults->counts().lost;
     made += faults->counts().duplicated - faults->waiting();
   }
-  VCM5_CHECK_MSG(sent() + made == delivered_ + repeated_ + refused_ + dropped + lost + held,
+  VCM5_CHECK_MSG(sent() + resent_ + made ==
+                     delivered_ + captured_ + repeated_ + refused_ + dropped + lost + held,
                  "Kirchhoff: the network");
 }
 
@@ -257,7 +302,8 @@ void RegionWorld::CheckLinks() const {
       const FatTreePeer peer = tree_.peer(id, port);
       if (peer.kind == FatTreePeer::Kind::kNothing) continue;
       if (peer.kind == FatTreePeer::Kind::kLeaf) {
-        VCM5_CHECK(chip.Credit(port) + fifo_[peer.id] == shape_.leaf_credit);
+        VCM5_CHECK(chip.Credit(port) + fifo_[peer.id] ==
+                   shape_.leaf_credit + (chip.all_fall_down() ? shape_.depth : 0));
         continue;
       }
       const auto wire = out_and_back.find({id, port});

@@ -48,6 +48,12 @@ class RegionWorld {
   Region& region(uint32_t part) { return *regions_[part]; }
   const RouterChip& chip(ChipId chip) const { return *chips_[chip]; }
 
+  // A message that was captured by a leaf.
+  struct Fallen {
+    uint32_t leaf;
+    DataPacket packet;
+  };
+
   // ---- what can happen ----
 
   // A leaf sends a message; false if the network has no room for it.
@@ -58,6 +64,13 @@ class RegionWorld {
   unsigned MoveWire(uint32_t wire, unsigned frames);
   // A leaf takes at most `messages` out of its incoming FIFO.
   unsigned Receive(uint32_t leaf, unsigned messages);
+
+  // A chip goes into all-fall-down mode, or back.
+  void SetAllFallDown(ChipId chip, bool on);
+  // A message that fell to a leaf goes to its true destination, from there. False if the network has
+  // no room for it.
+  bool Resend(const Fallen& fallen);
+  std::vector<Fallen> TakeFallen() { return std::exchange(fallen_, {}); }
 
   // Everybody receives and everything moves until nothing does, a bounded number of rounds.
   void Settle();
@@ -109,6 +122,7 @@ class RegionWorld {
     uint32_t credits = 0;  // the sum of them
   };
 
+  void Capture(uint32_t leaf, const DataPacket& packet, unsigned length);
   void Arrive(uint32_t leaf, const DataPacket& packet, unsigned length);
   Lane& LaneFrom(uint32_t part, uint32_t wire);
   void CheckChips() const;
@@ -122,6 +136,9 @@ class RegionWorld {
   std::vector<Lane> lanes_;               // 2 * wire: to the parent's part, 2 * wire + 1: down
   std::vector<uint32_t> fifo_;            // messages in each leaf's incoming FIFO
   std::vector<Entry> ledger_;             // by message id
+  std::vector<Fallen> fallen_;            // captured and not yet taken
+  uint64_t captured_ = 0;                 // ever, and
+  uint64_t resent_ = 0;
   std::map<std::pair<uint32_t, uint32_t>, uint32_t> newest_;  // id delivered, by pair
   std::vector<uint32_t> injected_;  // by leaf
   std::vector<uint32_t> arrived_;   // by leaf
