@@ -1,129 +1,20 @@
 #include "runtime/engines/embedded.h"
 
-#include <sched.h>
-#include <time.h>
-
 #include <algorithm>
-#include <atomic>
-#include <deque>
-#include <mutex>
-#include <optional>
+#include <string>
 #include <thread>
 #include <utility>
 
 #include "absl/strings/str_join.h"
 #include "daemons/driver/all_fall_down.h"
 #include "daemons/driver/control_agent.h"
-#include "daemons/driver/data_agent.h"
-#include "daemons/driver/doorbell.h"
 #include "daemons/driver/node_memory.h"
-#include "daemons/driver/node_ranges.h"
 #include "daemons/driver/node_wake.h"
-#include "netif/port/network_positions.h"
 #include "runtime/base/check.h"
-#include "runtime/base/prng.h"
-#include "runtime/engines/fiber.h"
+#include "runtime/engines/embedded_machine.h"
 #include "switches/topology/health.h"
-#include "runtime/engines/lazy_memory.h"
-#include "runtime/engines/supervisor_pages.h"
 
 namespace vcm5 {
-namespace {
-
-struct Worker;
-
-struct alignas(64) EmbeddedNode {
-  std::optional<Fiber> fiber;
-  Worker* worker = nullptr;
-  uint32_t physical = 0;
-  uint32_t partition = 0;
-  uint32_t number = 0;  // among the nodes of all partitions
-  vcm5_port port;
-  NetworkPositions seen;  // with several threads: at the last miss
-};
-
-// What one thread runs.
-struct Worker {
-  std::vector<EmbeddedNode*> nodes;  // that have not finished
-  std::vector<Agent*> agents;
-  Prng prng{1};
-  uint64_t quiet_rounds = 0;
-  uint32_t stops_seen = 0;  // of Machine::stops_
-
-  // The round of turns that is going on:
-  size_t at = 0;     // whose turn it is, in `nodes`
-  bool all = false;  // those who wait have one, too
-  unsigned ran = 0;  // who had one
-};
-
-thread_local EmbeddedNode* current_node = nullptr;
-
-}  // namespace
-
-class Embedded::Machine {
- public:
-  explicit Machine(EmbeddedOptions options);
-
-  std::vector<absl::Status> Run(const std::vector<NodeMain>& mains);
-  [[noreturn]] void Finish(vcm5_port& port);
-  vcm5_ni_page* page(uint32_t node) {
-    return reinterpret_cast<vcm5_ni_page*>(memory_.data() + node * (node_bytes_ + kColour));
-  }
-
-  Supervisor supervisor(uint32_t node) { return supervisors_.Attach(node, nodes_.at(node).port); }
-
-  EmbeddedOptions options_;
-  std::vector<std::unique_ptr<Agent>> agents_;  // left, right, control of each partition
-  std::vector<DataNetworkAgent*> data_agents_;  // of these
-
- private:
-  static void Idle(vcm5_port* port);
-  Doorbell MakeDoorbell(uint32_t bells);
-  void AttachNode(uint32_t physical, uint32_t self, const Doorbell* halves,
-                  const Doorbell& control);
-  void Shuffle(Worker& worker);
-  EmbeddedNode* NextReady(Worker& worker) const;
-  void RunWorker(Worker& worker);
-  unsigned RunNodes(Worker& worker, bool all);
-  unsigned RunAgents(Worker& worker);
-  void Collect(Agent& agent);
-  void Wait(Worker& worker);
-  void Stop(uint32_t partition, absl::Status status);
-  void StopAll(const absl::Status& status);
-  void Retire(Worker& worker);
-  bool StopWanted(const Worker& worker) const {
-    return stops_.load(std::memory_order_relaxed) != worker.stops_seen;
-  }
-
-  // The same line of every node's memory, or of its stack, would fall into one set of the cache if
-  // they lay whole pages apart: each node's are shifted by some lines against the one before.
-  static constexpr size_t kColour = 7 * 64;
-  static constexpr size_t kColours = 32;
-
-  static constexpr uint64_t kSpinRounds = 64;  // some microseconds
-  // A worker that has nothing to do and no processor to itself sleeps so long at most.
-  static constexpr uint64_t kPauseMaxUs = 1000;
-  static constexpr uint64_t kSharedPauseMaxUs = 100;
-
-  const size_t node_bytes_;
-  LazyMemory memory_;
-  SupervisorPages supervisors_;
-  std::deque<LazyMemory> bell_memory_;  // of each doorbell
-  std::vector<EmbeddedNode> nodes_;
-  std::vector<Worker> workers_;
-  uint64_t spin_rounds_;  // that a worker looks again before it gives its processor away
-  bool hop_;  // turns go from node to node without the scheduler
-  std::atomic<uint32_t> live_{0};
-  std::atomic<uint32_t> stops_{0};  // times that a partition was stopped
-  // What has become of a partition.
-  struct Outcome {
-    std::atomic<uint32_t> live{0};
-    std::atomic<bool> stopped{false};
-    absl::Status status;
-  };
-  std::mutex status_mutex_;  // guards every status
-  std::vector<Outcome> outcomes_;
-};
 
 Embedded::Machine::Machine(EmbeddedOptions options)
     : options_(std::move(options)),
@@ -258,180 +149,6 @@ std::vector<absl::Status> Embedded::Machine::Run(const std::vector<NodeMain>& ma
   return statuses;
 }
 
-void Embedded::Machine::Idle(vcm5_port* port) {
-  EmbeddedNode* node = current_node;
-  VCM5_CHECK_MSG(node != nullptr && &node->port == port, "a node's port used outside its fiber");
-  const Machine* machine = static_cast<Machine*>(port->engine);
-  vcm5_store_relaxed(&port->page->node_control.waiting, NodeWake::kParked);
-  if (machine->workers_.size() > 1) {
-    // A network on another thread may have delivered just before: look once more, after a fence.
-    NodeWake::Fence();
-    const NetworkPositions now = NetworkPositions::Look(*port->page);
-    if (!(now == node->seen)) {
-      vcm5_store_relaxed(&port->page->node_control.waiting, NodeWake::kAwake);
-      node->seen = now;
-    }
-  }
-  // Straight on to the next node, if nobody wants to hear of it.
-  Worker& worker = *node->worker;
-  if (machine->hop_ && !machine->StopWanted(worker)) {
-    ++worker.at;
-    if (EmbeddedNode* next = machine->NextReady(worker)) {
-      ++worker.ran;
-      current_node = next;
-      node->fiber->SuspendTo(*next->fiber);
-      return;
-    }
-    --worker.at;
-  }
-  node->fiber->Suspend();
-}
-
-void Embedded::Machine::Shuffle(Worker& worker) {
-  for (size_t i = worker.nodes.size(); i > 1; --i) {
-    std::swap(worker.nodes[i - 1], worker.nodes[worker.prng.Below(static_cast<uint32_t>(i))]);
-  }
-}
-
-// The first node from worker.at on that is to have a turn in this round, now at worker.at; or null.
-inline EmbeddedNode* Embedded::Machine::NextReady(Worker& worker) const {
-  for (; worker.at < worker.nodes.size(); ++worker.at) {
-    EmbeddedNode* node = worker.nodes[worker.at];
-    uint32_t* waiting = &node->port.page->node_control.waiting;
-    if (worker.all) {
-      vcm5_store_relaxed(waiting, NodeWake::kAwake);
-      return node;
-    }
-    if (vcm5_load_relaxed(waiting) != NodeWake::kParked) return node;
-  }
-  return nullptr;
-}
-
-// Gives every node that does not wait (or simply every node) one turn. Returns how many had one.
-unsigned Embedded::Machine::RunNodes(Worker& worker, bool all) {
-  if (options_.random_schedule) Shuffle(worker);
-  const bool hooked = options_.on_switch != nullptr;
-  unsigned finished = 0;
-  worker.all = all;
-  worker.ran = 0;
-  for (worker.at = 0; EmbeddedNode* node = NextReady(worker); ++worker.at) {
-    ++worker.ran;
-    if (__builtin_expect(options_.random_schedule, 0) && worker.prng.Chance(1, 4)) continue;
-    current_node = node;
-    if (hooked) options_.on_switch(node->number, true);
-    node->fiber->Resume();
-    if (hooked) options_.on_switch(node->number, false);
-    // Turns may have gone from node to node meanwhile: the last one came back.
-    if (__builtin_expect(current_node->fiber->finished(), 0)) ++finished;
-    if (__builtin_expect(StopWanted(worker), 0)) break;
-  }
-  current_node = nullptr;
-  if (finished != 0) Retire(worker);
-  return worker.ran;
-}
-
-unsigned Embedded::Machine::RunAgents(Worker& worker) {
-  unsigned work = 0;
-  for (Agent* agent : worker.agents) {
-    if (options_.random_schedule && worker.prng.Chance(1, 4)) {
-      ++work;
-      continue;
-    }
-    work += agent->DoWork();
-    Collect(*agent);
-  }
-  return work;
-}
-
-// An error belongs to the partition of the node that it names.
-void Embedded::Machine::Collect(Agent& agent) {
-  for (const FabricError& error : agent.TakeErrors()) {
-    const absl::Status status =
-        absl::FailedPreconditionError(ErrorLine(options_.partitions, error));
-    const EmbeddedNode* node = error.leaf < nodes_.size() ? &nodes_[error.leaf] : nullptr;
-    if (node != nullptr && node->worker != nullptr) {
-      Stop(node->partition, status);
-    } else {
-      StopAll(status);
-    }
-  }
-}
-
-// Nothing happens to a partition that has ended already.
-void Embedded::Machine::Stop(uint32_t partition, absl::Status status) {
-  const std::lock_guard<std::mutex> lock(status_mutex_);
-  Outcome& outcome = outcomes_[partition];
-  if (outcome.stopped || (outcome.live == 0 && absl::IsDeadlineExceeded(status))) return;
-  outcome.status = std::move(status);
-  outcome.stopped = true;
-  stops_.fetch_add(1, std::memory_order_release);
-}
-
-void Embedded::Machine::StopAll(const absl::Status& status) {
-  for (uint32_t i = 0; i < outcomes_.size(); ++i) Stop(i, status);
-}
-
-// Nodes that have finished, or whose partition was stopped, get no more turns.
-void Embedded::Machine::Retire(Worker& worker) {
-  worker.stops_seen = stops_.load(std::memory_order_acquire);
-  const size_t retired = std::erase_if(worker.nodes, [this](EmbeddedNode* node) {
-    Outcome& outcome = outcomes_[node->partition];
-    if (!node->fiber->finished() && !outcome.stopped) return false;
-    outcome.live.fetch_sub(1, std::memory_order_relaxed);
-    return true;
-  });
-  live_.fetch_sub(static_cast<uint32_t>(retired), std::memory_order_acq_rel);
-}
-
-void Embedded::Machine::RunWorker(Worker& worker) {
-  const std::vector<EmbeddedNode*> all_nodes = worker.nodes;
-  uint64_t rounds = 0;
-  while (live_.load(std::memory_order_acquire) != 0) {
-    if (__builtin_expect(StopWanted(worker), 0)) Retire(worker);
-    // A node that missed may yet do something that no message is needed for, and others may be busy
-    // until it does: now and then everybody gets a turn.
-    const unsigned ran = RunNodes(worker, (rounds & 0xff) == 0xff);
-    const unsigned work = RunAgents(worker);
-    if ((++rounds & 0xff) == 0 && options_.should_stop && options_.should_stop()) {
-      StopAll(absl::DeadlineExceededError("the run was told to stop"));
-    }
-    if (ran != 0 || work != 0) {
-      worker.quiet_rounds = 0;
-      continue;
-    }
-    // Everybody here waits and nothing is on its way. Another thread may be about to act; then,
-    // whoever waits for something that no network brings (a clock) must be let look for it.
-    if (++worker.quiet_rounds <= spin_rounds_) {
-      __builtin_ia32_pause();
-      continue;
-    }
-    RunNodes(worker, true);
-    Wait(worker);
-  }
-  worker.nodes = all_nodes;
-}
-
-void Embedded::Machine::Wait(Worker& worker) {
-  // Another thread may be about to act, on a processor that we share with it.
-  const bool shared = workers_.size() > 1;
-  if (shared && worker.quiet_rounds > 2) sched_yield();
-  if (worker.quiet_rounds < (shared ? 1000 : 64)) return;
-  if (options_.should_stop && options_.should_stop()) {
-    StopAll(absl::DeadlineExceededError("the run was told to stop"));
-    return;
-  }
-  const uint64_t microseconds =
-      std::min<uint64_t>(worker.quiet_rounds, shared ? kSharedPauseMaxUs : kPauseMaxUs);
-  timespec pause{0, static_cast<long>(microseconds * 1000)};
-  nanosleep(&pause, nullptr);
-}
-
-void Embedded::Machine::Finish(vcm5_port& port) {
-  EmbeddedNode* node = current_node;
-  VCM5_CHECK(node != nullptr && &node->port == &port);
-  node->fiber->Finish();
-}
-
 Embedded::Embedded(EmbeddedOptions options)
     : machine_(std::make_unique<Machine>(std::move(options))) {}
 Embedded::~Embedded() = default;
@@ -443,8 +160,6 @@ std::vector<absl::Status> Embedded::RunPartitions(const std::vector<NodeMain>& m
 }
 
 void Embedded::Finish(vcm5_port& port) { machine_->Finish(port); }
-
-vcm5_port* Embedded::Current() { return current_node == nullptr ? nullptr : &current_node->port; }
 
 Supervisor Embedded::supervisor(uint32_t node) { return machine_->supervisor(node); }
 

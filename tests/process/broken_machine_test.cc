@@ -3,37 +3,17 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include <cstdlib>
-#include <filesystem>
-#include <fstream>
 #include <string>
 #include <vector>
 
 #include "tests/process/job_process.h"
+#include "tests/process/temporary_file.h"
 
 namespace vcm5 {
 namespace {
 
 using ::testing::ContainsRegex;
 using ::testing::HasSubstr;
-
-// A machine description in a file of its own, gone with it.
-class MachineFile {
- public:
-  explicit MachineFile(const std::string& text) {
-    char name[] = "/tmp/vcm5-test-XXXXXX";
-    const int fd = mkstemp(name);
-    EXPECT_GE(fd, 0);
-    close(fd);
-    path_ = name;
-    std::ofstream(path_) << text;
-  }
-  ~MachineFile() { std::filesystem::remove(path_); }
-  const std::string& path() const { return path_; }
-
- private:
-  std::string path_;
-};
 
 // A chip is routed around in the left half; four nodes below one in the right half, and a node, are
 // mapped out.
@@ -46,7 +26,7 @@ constexpr char kBroken[] =
 const char* const kEngines[] = {"daemons", "embedded"};
 
 TEST(BrokenMachine, RunsOnTheNodesThatRemain) {
-  const MachineFile machine(kBroken);
+  const TemporaryFile machine(kBroken);
   for (const char* engine : kEngines) {
     JobProcess job({"run", "--machine", machine.path(), "--engine", engine, "@probe", "ring", "20"});
     ASSERT_TRUE(job.Finish());
@@ -57,7 +37,7 @@ TEST(BrokenMachine, RunsOnTheNodesThatRemain) {
 }
 
 TEST(BrokenMachine, CombinesOverTheNodesThatRemain) {
-  const MachineFile machine(kBroken);
+  const TemporaryFile machine(kBroken);
   for (const char* engine : kEngines) {
     JobProcess job({"run", "--machine", machine.path(), "--engine", engine, "@probe", "barriers", "50"});
     ASSERT_TRUE(job.Finish());
@@ -66,7 +46,7 @@ TEST(BrokenMachine, CombinesOverTheNodesThatRemain) {
 }
 
 TEST(BrokenMachine, RunsInPartsAndOnAPartition) {
-  const MachineFile machine(kBroken);
+  const TemporaryFile machine(kBroken);
   JobProcess parts({"run", "--machine", machine.path(), "--data-daemons", "3", "@probe", "ring", "8"});
   ASSERT_TRUE(parts.Finish());
   EXPECT_EQ(parts.out(), "ring 27 nodes 8 rounds\n") << parts.err();
@@ -78,7 +58,7 @@ TEST(BrokenMachine, RunsInPartsAndOnAPartition) {
 // In each of 20 rounds on the left half a token leaves the first four nodes, always by the link that
 // does not lead to the broken chip.
 TEST(BrokenMachine, SendsNothingThroughABrokenChip) {
-  const MachineFile machine("nodes: 16\ncontrol_processors: 0\nbroken: \"data.left: chip 2/1\"\n");
+  const TemporaryFile machine("nodes: 16\ncontrol_processors: 0\nbroken: \"data.left: chip 2/1\"\n");
   for (const char* engine : kEngines) {
     JobProcess job({"run", "--machine", machine.path(), "--engine", engine, "--stats", "@probe",
                     "ring", "40"});
@@ -90,7 +70,7 @@ TEST(BrokenMachine, SendsNothingThroughABrokenChip) {
 }
 
 TEST(BrokenMachine, NamesNodesByTheAddressesThatProgramsKnow) {
-  const MachineFile machine("nodes: 8\nbroken: \"leaf 0\"\nbroken: \"leaf 1\"\n");
+  const TemporaryFile machine("nodes: 8\nbroken: \"leaf 0\"\nbroken: \"leaf 1\"\n");
   for (const char* engine : kEngines) {
     JobProcess job({"run", "--machine", machine.path(), "--engine", engine, "@probe", "misaddress", "3"});
     ASSERT_TRUE(job.Finish());
@@ -102,7 +82,7 @@ TEST(BrokenMachine, NamesNodesByTheAddressesThatProgramsKnow) {
 }
 
 TEST(BrokenMachine, HasAsManyNodesAsAreUsable) {
-  const MachineFile machine(kBroken);
+  const TemporaryFile machine(kBroken);
   JobProcess many({"run", "--machine", machine.path(), "-n", "28", "@probe", "hello"});
   ASSERT_TRUE(many.Finish());
   EXPECT_EQ(many.status(), 2);
@@ -113,7 +93,7 @@ TEST(BrokenMachine, HasAsManyNodesAsAreUsable) {
   ASSERT_TRUE(few.Finish());
   EXPECT_EQ(few.status(), 2);
   EXPECT_THAT(few.err(), HasSubstr("27 usable nodes (5 of its 32 are mapped out)"));
-  const MachineFile none("nodes: 1\ncontrol_processors: 0\nbroken: \"leaf 0\"\n");
+  const TemporaryFile none("nodes: 1\ncontrol_processors: 0\nbroken: \"leaf 0\"\n");
   JobProcess refused({"run", "--machine", none.path(), "@probe", "hello"});
   ASSERT_TRUE(refused.Finish());
   EXPECT_EQ(refused.status(), 2);
@@ -121,7 +101,7 @@ TEST(BrokenMachine, HasAsManyNodesAsAreUsable) {
 }
 
 TEST(BrokenMachine, IsExplained) {
-  const MachineFile machine(kBroken);
+  const TemporaryFile machine(kBroken);
   JobProcess text({"machine", "--explain", machine.path()});
   ASSERT_TRUE(text.Finish());
   EXPECT_EQ(text.status(), 0);

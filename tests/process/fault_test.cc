@@ -2,15 +2,12 @@
 // daemons.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
-#include <unistd.h>
 
-#include <cstdlib>
-#include <filesystem>
-#include <fstream>
 #include <string>
 #include <vector>
 
 #include "tests/process/job_process.h"
+#include "tests/process/temporary_file.h"
 
 namespace vcm5 {
 namespace {
@@ -129,15 +126,9 @@ TEST_P(Fault, AJobThatLeavesItsMessagesUnreadHasLostNone) {
 }
 
 TEST_P(Fault, StandsInAMachineDescriptionToo) {
-  char name[] = "/tmp/vcm5-test-XXXXXX";
-  const int fd = mkstemp(name);
-  ASSERT_GE(fd, 0);
-  close(fd);
-  std::ofstream(name) << "nodes: 64\nfault: \"data.left: leaf 2 flip bit 96 every 1\"\n";
-  std::vector<std::string> arguments = Run({}, {"--machine", name, "@probe", "ring", "2"});
-  JobProcess job(arguments);
+  const TemporaryFile machine("nodes: 64\nfault: \"data.left: leaf 2 flip bit 96 every 1\"\n");
+  JobProcess job(Run({}, {"--machine", machine.path(), "@probe", "ring", "2"}));
   EXPECT_TRUE(job.Finish());
-  std::filesystem::remove(name);
   EXPECT_EQ(job.status(), 1);
   EXPECT_THAT(job.err(), HasSubstr("damaged on the link from leaf 2 to level 1 chip 0 port 2"));
 }

@@ -2,17 +2,16 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 #include <signal.h>
-#include <sys/stat.h>
 #include <sys/wait.h>
 
 #include <algorithm>
 #include <cstdio>
 #include <filesystem>
-#include <fstream>
 #include <map>
 #include <string>
 
 #include "tests/process/job_process.h"
+#include "tests/process/temporary_file.h"
 
 namespace vcm5 {
 namespace {
@@ -22,25 +21,6 @@ using ::testing::HasSubstr;
 using ::testing::MatchesRegex;
 using ::testing::StartsWith;
 using ::testing::UnorderedElementsAre;
-
-// A file of this test's own, gone with it.
-class TemporaryFile {
- public:
-  TemporaryFile(const std::string& text, mode_t mode) {
-    char name[] = "/tmp/vcm5-test-XXXXXX";
-    const int fd = mkstemp(name);
-    EXPECT_GE(fd, 0);
-    close(fd);
-    path_ = name;
-    std::ofstream(path_) << text;
-    chmod(path_.c_str(), mode);
-  }
-  ~TemporaryFile() { std::filesystem::remove(path_); }
-  const std::string& path() const { return path_; }
-
- private:
-  std::string path_;
-};
 
 // ---- output and input ------------------------------------------------------------------------
 
