@@ -44,7 +44,7 @@ struct Wrong {
 
 TEST(Partitions, WhatGoesWrongEndsOneProgramOnly) {
   const Wrong wrongs[] = {
-      {{"signal", "2", "11"}, "vcm5: node 0:2 .*signal 11.*; its program has ended\n", 128 + 11},
+      {{"signal", "2", "9"}, "vcm5: node 0:2 .*signal 9 .*; its program has ended\n", 128 + 9},
       // Its other nodes end by themselves, in most cases before anybody has to say so.
       {{"exit", "2", "7"}, "(vcm5: node 0:2 .*7; its program has ended\n)?", 7},
       {{"misaddress", "3"}, "vcm5: node 0:3: sent a message .*9999.*\n", 1},

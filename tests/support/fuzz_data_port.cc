@@ -137,7 +137,7 @@ class DataPortFuzz {
     }
     if (input_->Below(4) == 0) {
       packet.header ^= data_header::kFalls | (uint64_t{1} << kPathShift);
-      if (input_->Below(2) == 0) {
+      if (input_->Below(2) == 0 && data_header::Length(packet.header) <= kCm5eWordsMax) {
         packet.crc = DataPacketCrc(packet, data_header::Length(packet.header), packet.header);
       }
       DataPacket captured;
