@@ -76,7 +76,7 @@ TEST(ControlPacket, TypesAndOperationsComeBackAsMade) {
   EXPECT_EQ(Type(MakeAbstain(kStreamSyncOr, true)), ControlType::kAbstain);
 }
 
-TEST(ControlPacket, CrcFindsEveryErrorOfOneOrTwoBits) {
+TEST(ControlPacket, CrcFindsEveryErrorOfUpToThreeBits) {
   const ControlPacket good =
       SealControlPacket(MakeBroadcast(BroadcastOperation::kUser, 0x600df00d, kFirst | kLast));
   ASSERT_TRUE(ControlPacketCrcGood(good));
@@ -92,6 +92,10 @@ TEST(ControlPacket, CrcFindsEveryErrorOfOneOrTwoBits) {
     ASSERT_FALSE(ControlPacketCrcGood(flip(good, a))) << a;
     for (unsigned b = 0; b < a; ++b) {
       ASSERT_FALSE(ControlPacketCrcGood(flip(flip(good, a), b))) << a << " " << b;
+      for (unsigned c = 0; c < b; ++c) {
+        ASSERT_FALSE(ControlPacketCrcGood(flip(flip(flip(good, a), b), c)))
+            << a << " " << b << " " << c;
+      }
     }
   }
 }
