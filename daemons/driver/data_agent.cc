@@ -12,6 +12,7 @@
 #include "daemons/driver/node_memory.h"
 #include "daemons/driver/node_ranges.h"
 #include "daemons/driver/node_wake.h"
+#include "daemons/driver/part_links.h"
 #include "netif/ni/data_port.h"
 #include "runtime/base/check.h"
 #include "runtime/base/prng.h"
@@ -24,7 +25,7 @@ namespace {
 
 constexpr size_t kErrorsMax = 16;
 
-class DataAgent final : public DataNetworkAgent, private LinkReceiver {
+class DataAgent final : public DataNetworkAgent {
  public:
   explicit DataAgent(DataAgentOptions options);
 
@@ -90,13 +91,9 @@ class DataAgent final : public DataNetworkAgent, private LinkReceiver {
   void Publish();
   void ReportFault(Leaf& leaf);
   void AddError(uint32_t physical, std::string message);
-  void OnPacket(uint32_t wire, const DataPacket& packet, unsigned length) override;
-  void OnCredit(uint32_t wire, uint32_t packets) override;
-  void ReportPeer(const char* what);
   void ReportChips();
 
   const int half_;
-  const uint32_t part_;
   const uint32_t words_max_;
   const FatTree tree_;
   const std::vector<Partition> partitions_;
@@ -110,16 +107,7 @@ class DataAgent final : public DataNetworkAgent, private LinkReceiver {
   std::vector<uint32_t> leaf_slot_;   // index into leaves_ by physical address - first leaf
   std::vector<uint32_t> pending_;
   std::vector<uint32_t> touched_;
-  std::vector<std::unique_ptr<Link>> links_;
-  // A link numbers its wires 0, 1, ... in the order of CutWires.
-  struct LinkWire {
-    Link* link = nullptr;
-    uint32_t number = 0;
-  };
-  std::vector<LinkWire> link_wire_;               // by wire of CutWires
-  std::vector<std::vector<uint32_t>> wire_of_;    // by peer and number: wire of CutWires
-  std::vector<bool> link_failed_;
-  uint32_t receiving_from_ = 0;
+  PartLinks links_;
   std::vector<FabricError> errors_;
   uint64_t taken_ = 0;
   uint64_t delivered_ = 0;
@@ -144,7 +132,6 @@ RegionOptions MakeRegionOptions(const DataAgentOptions& options) {
 
 DataAgent::DataAgent(DataAgentOptions options)
     : half_(options.half),
-      part_(options.part),
       words_max_(options.spec.words_max),
       tree_(options.spec.leaves(), options.spec.parents_per_level),
       partitions_(std::move(options.partitions)),
@@ -152,7 +139,8 @@ DataAgent::DataAgent(DataAgentOptions options)
       captured_(tree_, options.spec.link_depth, AllMembers(partitions_)),
       doorbell_(options.doorbell),
       first_bell_(options.first_bell),
-      links_(std::move(options.links)) {
+      links_(tree_, options.part, options.parts, std::move(options.links), region_,
+             [this](std::string what) { AddError(region_.first_leaf(), std::move(what)); }) {
   const NiGeometry geometry = GeometryOf(options.spec);
   const vcm5_ni_offsets offsets = geometry.Offsets();
   const std::vector<const RouteTable*> routes_of = MakeRoutes();
@@ -176,21 +164,6 @@ DataAgent::DataAgent(DataAgentOptions options)
   region_.ProgramFall(AllMembers(partitions_));
   pending_.reserve(leaves_.size());
   touched_.reserve(leaves_.size());
-  links_.resize(options.parts);
-  link_failed_.assign(options.parts, false);
-  wire_of_.resize(options.parts);
-  if (options.parts > 1) {
-    for (const CutWire& wire : CutWires(tree_, options.parts)) {
-      const uint32_t peer = wire.child_part == part_    ? wire.parent_part
-                            : wire.parent_part == part_ ? wire.child_part
-                                                        : part_;
-      LinkWire& carried = link_wire_.emplace_back();
-      if (peer == part_) continue;
-      VCM5_CHECK_MSG(links_[peer] != nullptr, "no link to a part that shares a wire");
-      carried = {links_[peer].get(), static_cast<uint32_t>(wire_of_[peer].size())};
-      wire_of_[peer].push_back(static_cast<uint32_t>(link_wire_.size()) - 1);
-    }
-  }
 }
 
 // Fills routes_; returns which of them each leaf has.
@@ -218,32 +191,16 @@ unsigned DataAgent::DoWork() {
                  });
   if (__builtin_expect(!holds_injection_, 1)) work += InjectAll();
 
-  for (receiving_from_ = 0; receiving_from_ < links_.size(); ++receiving_from_) {
-    if (links_[receiving_from_] == nullptr || link_failed_[receiving_from_]) continue;
-    Link& link = *links_[receiving_from_];
-    work += link.Receive(*this);
-    if (const absl::Status status = link.status(); !status.ok()) {
-      link_failed_[receiving_from_] = true;
-      AddError(region_.first_leaf(), absl::StrCat("link from data daemon ", part_, " to ",
-                                                  receiving_from_, ": ",
-                                                  std::string(status.message())));
-    }
-  }
-
+  work += links_.Receive();
   for (;;) {
     work += region_.Run();
     if (region_.departures().empty()) break;
     Depart();
   }
-  region_.TakeWireCredits([&](uint32_t wire, uint32_t packets) {
-    link_wire_[wire].link->SendCredit(link_wire_[wire].number, packets);
-    ++work;
-  });
+  work += links_.SendCredits();
   Publish();
   if (__builtin_expect(!region_.faults().empty(), 0)) ReportChips();
-  for (size_t i = 0; i < links_.size(); ++i) {
-    if (links_[i] != nullptr && !link_failed_[i]) links_[i]->Flush();
-  }
+  links_.Flush();
   return work;
 }
 
@@ -292,8 +249,7 @@ void DataAgent::Depart() {
     const Departure& departure = departures[i];
     const DataPacket& packet = region_.departure_packet(i);
     if ((departure.port & Departure::kWireBit) != 0) {
-      const LinkWire& wire = link_wire_[departure.port & ~Departure::kWireBit];
-      wire.link->SendPacket(wire.number, packet, departure.length);
+      links_.SendPacket(departure.port & ~Departure::kWireBit, packet, departure.length);
       continue;
     }
     Leaf* leaf = LeafOf(departure.port);
@@ -342,23 +298,6 @@ void DataAgent::Publish() {
   NodeWake wake;
   for (const uint32_t index : touched_) wake.IfWaiting(leaves_[index].page);
   touched_.clear();
-}
-
-void DataAgent::OnPacket(uint32_t wire, const DataPacket& packet, unsigned length) {
-  const uint32_t ours = wire_of_[receiving_from_][wire];
-  if (!region_.HandleWirePacket(ours, packet, length)) ReportPeer("sent a packet without credit");
-}
-
-void DataAgent::OnCredit(uint32_t wire, uint32_t packets) {
-  const uint32_t ours = wire_of_[receiving_from_][wire];
-  if (!region_.HandleWireCredit(ours, packets)) ReportPeer("gave credit for packets not sent");
-}
-
-// A peer that breaks the credit contract is not heard again.
-void DataAgent::ReportPeer(const char* what) {
-  if (link_failed_[receiving_from_]) return;
-  link_failed_[receiving_from_] = true;
-  AddError(region_.first_leaf(), absl::StrCat("data daemon ", receiving_from_, " ", what));
 }
 
 // A message that was damaged will not be delivered: the job must not go on as if nothing was.
