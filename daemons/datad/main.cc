@@ -3,6 +3,7 @@
 #include <utility>
 
 #include "daemons/driver/data_agent.h"
+#include "daemons/driver/part_links.h"
 #include "daemons/process/daemon_process.h"
 #include "switches/topology/fat_tree.h"
 

@@ -62,10 +62,6 @@ class DataNetworkAgent : public Agent {
 
 std::unique_ptr<DataNetworkAgent> MakeDataAgent(DataAgentOptions options);
 
-// Wires between two parts of one half, for sizing their link; the link numbers them from 0. 0: the
-// parts have no wire in common and need no link.
-uint32_t WiresBetween(const MachineSpec& spec, uint32_t parts, uint32_t part, uint32_t other);
-
 }  // namespace vcm5
 
 #endif  // VCM5_DAEMONS_DRIVER_DATA_AGENT_H_

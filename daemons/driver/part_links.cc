@@ -7,6 +7,18 @@
 
 namespace vcm5 {
 
+uint32_t WiresBetween(const MachineSpec& spec, uint32_t parts, uint32_t part, uint32_t other) {
+  const FatTree tree(spec.leaves(), spec.parents_per_level);
+  uint32_t wires = 0;
+  for (const CutWire& wire : CutWires(tree, parts)) {
+    if ((wire.child_part == part && wire.parent_part == other) ||
+        (wire.child_part == other && wire.parent_part == part)) {
+      ++wires;
+    }
+  }
+  return wires;
+}
+
 PartLinks::PartLinks(const FatTree& tree, uint32_t part, uint32_t parts,
                      std::vector<std::unique_ptr<Link>> links, Region& region, ReportError report)
     : part_(part), region_(region), report_(std::move(report)), peers_(parts) {

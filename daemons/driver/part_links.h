@@ -14,8 +14,13 @@
 #include "netif/wire/data_packet.h"
 #include "switches/data/region.h"
 #include "switches/topology/fat_tree.h"
+#include "switches/topology/machine_spec.h"
 
 namespace vcm5 {
+
+// Wires between two parts of one half, for sizing their link; the link numbers them from 0. 0: the
+// parts have no wire in common and need no link.
+uint32_t WiresBetween(const MachineSpec& spec, uint32_t parts, uint32_t part, uint32_t other);
 
 class PartLinks final : private LinkReceiver {
  public:

@@ -10,9 +10,9 @@
 
 #include "absl/strings/str_cat.h"
 #include "daemons/config/control_spec.h"
-#include "daemons/driver/data_agent.h"
 #include "daemons/driver/node_memory.h"
 #include "daemons/driver/node_ranges.h"
+#include "daemons/driver/part_links.h"
 
 namespace vcm5 {
 namespace {

@@ -7,6 +7,7 @@
 
 #include "absl/strings/match.h"
 #include "daemons/driver/node_memory.h"
+#include "daemons/driver/part_links.h"
 #include "daemons/link/link.h"
 #include "runtime/base/check.h"
 #include "switches/topology/fat_tree.h"

@@ -111,11 +111,7 @@ TEST(EmbeddedAllFallDown, TrafficArrivesExactlyOnceThoughInterrupted) {
   uint64_t cuts = 0;
   ForEachSeed(300, [&](uint64_t seed) {
     Prng prng(seed);
-    EmbeddedOptions options;
-    options.should_stop = StopAHang();
-    options.spec = RandomMachine(prng);
-    options.seed = seed;
-    options.random_schedule = true;
+    EmbeddedOptions options = RandomOptions(seed, prng);
     const TrafficPlan plan(prng.Next(), options.spec, 1 + prng.Below(30));
     InterruptedMachine world(options, prng.Next());
     ASSERT_EQ(RunPlan(plan, *world.machine), "");

@@ -28,11 +28,7 @@ TEST(BrokenMachine, CarriesEverythingBetweenTheNodesThatRemain) {
   uint32_t smaller = 0;
   ForEachSeed(300, [&](uint64_t seed) {
     Prng prng(seed);
-    EmbeddedOptions options;
-    options.should_stop = StopAHang();
-    options.spec = RandomMachine(prng);
-    options.seed = seed;
-    options.random_schedule = true;
+    EmbeddedOptions options = RandomOptions(seed, prng);
     options.threads = 1;
     const FatTree tree(options.spec.leaves(), options.spec.parents_per_level);
     for (uint32_t count = 1 + prng.Below(3); count > 0; --count) {

@@ -21,11 +21,7 @@ uint64_t Stat(const Embedded& machine, const std::string& name) {
 TEST(RandomTraffic, ArrivesExactlyOnceUnderAnySchedule) {
   ForEachSeed(1000, [](uint64_t seed) {
     Prng prng(seed);
-    EmbeddedOptions options;
-    options.should_stop = StopAHang();
-    options.spec = RandomMachine(prng);
-    options.seed = seed;
-    options.random_schedule = true;
+    EmbeddedOptions options = RandomOptions(seed, prng);
     const TrafficPlan plan(prng.Next(), options.spec, 1 + prng.Below(30));
     const uint32_t send_refuse = prng.Chance(1, 2) ? 2 + prng.Below(5) : 0;
     Embedded machine(options);

@@ -164,6 +164,15 @@ MachineSpec RandomMachine(Prng& prng) {
   return spec;
 }
 
+EmbeddedOptions RandomOptions(uint64_t seed, Prng& prng) {
+  EmbeddedOptions options;
+  options.should_stop = StopAHang();
+  options.spec = RandomMachine(prng);
+  options.seed = seed;
+  options.random_schedule = true;
+  return options;
+}
+
 std::string RunPlan(const TrafficPlan& plan, Embedded& machine, uint32_t send_refuse,
                     EventTrace* trace) {
   std::vector<std::unique_ptr<TrafficNode>> nodes(plan.nodes());

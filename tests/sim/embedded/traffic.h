@@ -93,6 +93,8 @@ std::function<bool()> StopAHang();
 
 // A machine of 1 to 70 nodes, of any shape and depth.
 MachineSpec RandomMachine(Prng& prng);
+// Such a machine under a random schedule, with StopAHang().
+EmbeddedOptions RandomOptions(uint64_t seed, Prng& prng);
 
 // Runs the plan on the machine. Returns "" or what was wrong. With `send_refuse` each node's port
 // refuses every so manyeth send for no reason.
