@@ -44,7 +44,7 @@ Region::Region(const FatTree& tree, const RegionOptions& options)
   VCM5_CHECK_MSG(!chip_ids_.empty() && first_leaf_ < last_leaf_, "a part without leaves");
 
   RouterChip::Options chip_options;
-  VCM5_CHECK(options.closed.empty() || options.closed.size() == tree.chips());
+  VCM5_CHECK(options.ways.empty() || options.ways.size() == tree.chips());
   chip_options.depth = options.depth;
   chip_options.words_max = options.words_max;
   const size_t units = RouterChip::StorageUnits(chip_options);
@@ -70,7 +70,9 @@ Region::Region(const FatTree& tree, const RegionOptions& options)
       }
     }
     chip_options.parents = static_cast<uint8_t>(tree.parents(tree.place(chip_ids_[i]).level));
-    chip_options.closed = options.closed.empty() ? uint8_t{0} : options.closed[chip_ids_[i]];
+    const ChipWays ways = options.ways.empty() ? ChipWays() : options.ways[chip_ids_[i]];
+    chip_options.closed = ways.closed;
+    no_fall_.push_back(ways.no_fall);
     chip_options.seed = DeriveSeed(options.seed, chip_ids_[i]);
     chips_.emplace_back(chip_options, &storage_[i * units]);
   }
@@ -130,6 +132,7 @@ void Region::ProgramFall(const std::vector<uint32_t>& leaves) {
     };
     FallProgram program;
     for (uint32_t child = 0; child < kChildren; ++child) {
+      if ((no_fall_[i] >> child & 1) != 0) continue;
       const uint32_t subtree = place.node * kChildren + child;
       program.share[child] = below(subtree + 1) - below(subtree);
     }

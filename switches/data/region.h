@@ -22,6 +22,7 @@
 #include "netif/wire/data_packet.h"
 #include "switches/data/link_faults.h"
 #include "switches/data/router_chip.h"
+#include "switches/topology/chip_ways.h"
 #include "switches/topology/fat_tree.h"
 
 namespace vcm5 {
@@ -33,9 +34,9 @@ struct RegionOptions {
   uint32_t words_max = 5;
   uint32_t leaf_credit = 16; // messages that an NI takes before it gives credit back
   uint64_t seed = 1;
-  // By ChipId: parent ports (bits 4 to 7) that chips must not use, so that nothing comes near what is
-  // broken (switches/topology/health.h). Empty: none.
-  std::vector<uint8_t> closed;
+  // By ChipId: what chips must not use, so that nothing comes near what is broken
+  // (switches/topology/health.h). Empty: all links are good.
+  std::vector<ChipWays> ways;
   std::vector<LinkFault> link_faults = {};  // of this half; those of other parts are left to them
 };
 
@@ -218,6 +219,7 @@ class Region {
   std::vector<PacketUnit> storage_;
   std::vector<RouterChip> chips_;             // by level from the leaves up
   std::vector<ChipId> chip_ids_;
+  std::vector<uint8_t> no_fall_;              // child links that nothing may fall by
   std::vector<Neighbour> neighbours_;         // kChipPorts a chip
   std::vector<Port> leaf_port_;               // by leaf - first_leaf_
   std::vector<Port> wire_port_;               // by wire; chip kNowhere where not ours

@@ -7,19 +7,24 @@ RouterChip::RouterChip(const Options& options, PacketUnit* storage)
       depth_(options.depth),
       slot_units_(PacketUnits(options.words_max)),
       words_max_(options.words_max),
-      linked_(static_cast<uint8_t>((options.children_mask & 0xfu) |
-                                   ((((1u << options.parents) - 1) << kChildren) &
-                                    ~unsigned{options.closed}))),
       up_routing_(options.seed),
-      fall_down_(options.children_mask) {
+      fall_down_(options.children_mask),
+      closed_(options.closed) {
   VCM5_CHECK(options.depth > 0 && (options.depth & (options.depth - 1)) == 0);
   VCM5_CHECK(options.words_max >= 1 && options.words_max <= kCm5eWordsMax);
   VCM5_CHECK(options.parents <= kParentsMax);
-  VCM5_CHECK((options.closed & 0xfu) == 0);
+  const unsigned parents = ((1u << options.parents) - 1) << kChildren;
+  unsigned closed = parents;  // to all
+  for (const uint8_t ports : closed_) {
+    VCM5_CHECK_MSG((ports & ~kParents) == 0, "parent ports only can be closed");
+    closed &= ports;
+    if (ports != closed_[1]) special_ |= kWaysDiffer;
+  }
+  linked_ = static_cast<uint8_t>((options.children_mask & 0xfu) | (parents & ~closed));
   for (unsigned port = 0; port < kChipPorts; ++port) {
     if ((linked_ & (1u << port)) != 0) SetCredit(port, options.depth);
     // Credit that is never spent: a peer that gives more for this link cannot be trusted.
-    if ((options.closed & (1u << port)) != 0) credit_[port] = options.depth;
+    if ((closed & (1u << port)) != 0) credit_[port] = options.depth;
   }
 }
 
@@ -34,17 +39,19 @@ void RouterChip::SetAllFallDown(bool on) {
   if (!on) fall_down_.Forget();
 }
 
-uint64_t RouterChip::TakeSpecial(unsigned in, DataPacket& packet) {
+RouterChip::Special RouterChip::TakeSpecial(unsigned in, DataPacket& packet) {
   const uint64_t header = packet.header;
   const bool falls = data_header::Falls(header);
-  if (data_header::FallsAndIsDealt(header) || (!falls && !all_fall_down())) return header;
+  if (data_header::FallsAndIsDealt(header) || (!falls && !all_fall_down())) {
+    return {header, kParents & ~unsigned{closed_[data_header::Up(header)]}};
+  }
   // It waits no longer for what it may have waited for until now.
   for (uint8_t& inputs : waiting_) inputs &= static_cast<uint8_t>(~(1u << in));
   if (!falls) began_to_fall_++;
   // A packet with a bad CRC falls too; the change of its header leaves it bad.
   packet.header = fall_down_.Deal(header);
   packet.crc = CrcAfterHeaderChange(packet.crc, header, packet.header);
-  return packet.header;
+  return {packet.header, 0};
 }
 
 RouterChipStats RouterChip::stats() const {

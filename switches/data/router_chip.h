@@ -9,7 +9,9 @@
 //
 // What the chip promises: a packet never goes from one parent port to another; nothing is lost,
 // duplicated or altered but its routing instructions; an output port with credit is given to the
-// inputs that wait for it in turn (fair: at most seven others are served before one that waits).
+// inputs that wait for it in turn (fair: at most seven others are served before one that waits). If
+// some parent links are closed to packets that climb to some heights and not to others, those that
+// climb have turns together, whichever of the links they may take.
 //
 // In all-fall-down mode (DN7) every packet is marked and dealt to a child link, wherever it was
 // going; and a packet that came marked is in either mode.
@@ -22,6 +24,7 @@
 #ifndef VCM5_SWITCHES_DATA_ROUTER_CHIP_H_
 #define VCM5_SWITCHES_DATA_ROUTER_CHIP_H_
 
+#include <array>
 #include <bit>
 #include <cstdint>
 #include <utility>
@@ -58,7 +61,9 @@ class RouterChip {
   struct Options {
     uint8_t children_mask = 0;  // bit c: child port c has a link
     uint8_t parents = 0;        // parent ports 0 .. parents - 1 have links
-    uint8_t closed = 0;         // parent ports (bits 4 to 7) that no packet may leave by (DN8)
+    // Parent ports (bits 4 to 7) that a packet must not leave by, by how many levels it is yet to
+    // climb (DN8, ChipWays).
+    std::array<uint8_t, 16> closed = {};
     uint32_t depth = 16;        // packets of each input buffer; a power of two
     uint32_t words_max = 5;     // the machine's longest message
     uint64_t seed = 1;
@@ -135,26 +140,33 @@ class RouterChip {
 
  private:
   static constexpr unsigned kUpQueue = kChildren;  // waiting_ index of packets that climb
+  static constexpr uint32_t kParents = 0xf0;       // ports
   static constexpr uint8_t kAllFallDown = 1;       // bits of special_
+  static constexpr uint8_t kWaysDiffer = 2;        // by how far a packet climbs
 
   DataPacket* Slot(unsigned port, uint64_t position) const {
     return reinterpret_cast<DataPacket*>(
         slots_ + (port * depth_ + (static_cast<uint32_t>(position) & (depth_ - 1))) * slot_units_);
   }
 
-  // Whether input `in` may take a grant of queue `queue` now: nobody waits, or it is its turn.
-  bool MyTurn(unsigned queue, unsigned in) const {
+  // Which input may take a grant of queue `queue` now: whose turn it is, or `in` if nobody waits.
+  unsigned Turn(unsigned queue, unsigned in) const {
     const unsigned waiting = waiting_[queue];
-    if (waiting == 0) return true;
+    if (waiting == 0) return in;
     // First waiting input after the last one served, in circular order.
     const unsigned after = waiting & (0xfeu << last_served_[queue]);
-    return static_cast<unsigned>(std::countr_zero(after != 0 ? after : waiting)) == in;
+    return static_cast<unsigned>(std::countr_zero(after != 0 ? after : waiting));
   }
 
   // Counts a damaged packet and marks it. False if not even its length makes sense.
   bool HandleDamage(DataPacket* packet, unsigned port);
-  // What is rare happens to the head of input `in` here: returns its header as it is from now on.
-  uint64_t TakeSpecial(unsigned in, DataPacket& packet);
+  // What is rare happens to the head of input `in` here: its header as it is from now on, and the
+  // parent ports that it may leave by.
+  struct Special {
+    uint64_t header;
+    uint32_t parents;
+  };
+  Special TakeSpecial(unsigned in, DataPacket& packet);
 
   void NoteFault(RouterChipFault fault, unsigned port) {
     if (has_fault()) return;
@@ -188,6 +200,7 @@ class RouterChip {
   uint64_t dropped_ = 0;
   uint64_t began_to_fall_ = 0;
   FallDown fall_down_;
+  std::array<uint8_t, 16> closed_;
 };
 
 template <class Sink, class Freed>
@@ -209,21 +222,28 @@ unsigned RouterChip::Route(unsigned budget, Sink&& sink, Freed&& freed) {
 
       DataPacket* packet = Slot(in, in_head_[in]);
       uint64_t header = packet->header;
-      if (__builtin_expect(((header >> 63) | special_) != 0, 0)) header = TakeSpecial(in, *packet);
+      uint32_t parents = kParents;
+      if (__builtin_expect(((header >> 63) | special_) != 0, 0)) {
+        const Special special = TakeSpecial(in, *packet);
+        header = special.header;
+        parents = special.parents;
+      }
       const bool climbs = data_header::Up(header) != 0;
       const unsigned queue = climbs ? kUpQueue : data_header::NextChild(header);
-      const uint32_t candidates = climbs ? open_ & 0xf0u : open_ & (1u << queue);
+      const uint32_t candidates = climbs ? open_ & parents : open_ & (1u << queue);
       if (candidates == 0) {
-        const uint32_t linked = climbs ? linked_ & 0xf0u : linked_ & (1u << queue);
+        const uint32_t linked = climbs ? linked_ & parents : linked_ & (1u << queue);
         if (linked != 0 && !(climbs && in >= kChildren)) {
           waiting_[queue] |= static_cast<uint8_t>(bit);
           ready &= ~bit;
           (climbs ? stalled_up_ : stalled_down_)++;
           continue;
         }
-      } else if (!MyTurn(queue, in)) {
-        // Whose turn it is is ready too, so this pass or the next moves on.
+      } else if (const unsigned turn = Turn(queue, in); turn != in) {
         waiting_[queue] |= static_cast<uint8_t>(bit);
+        // Whose turn it is is ready, so this pass or the next moves on; or it waits for a parent
+        // port that this one need not have, and then all that climb wait for it.
+        if ((ready >> turn & 1) == 0) ready &= ~bit;
         continue;
       }
       const unsigned length = data_header::Length(header);

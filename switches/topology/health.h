@@ -2,16 +2,17 @@
 // the network can be configured to route messages away from the failure, or processing nodes that
 // might use the chip or link can be mapped out", whichever is better.
 //
-// Routing away closes parent links (open_ways.h). Mapping out takes leaves out of the machine: those
+// Routing away closes parent links to some messages (open_ways.h). Mapping out takes leaves out of the machine: those
 // below the broken part. A leaf whose link is broken, or the chip of level 1 that it hangs on, in
 // either half, must be mapped out, for a node needs both halves. For every other part the loss of
 // each way is measured against the most that the paper allows of it: directions of links that no
 // message can take any more, of all those of both halves, against 6%; leaves, of all leaves, against
-// 1/64. The smaller ratio wins, so if either keeps to its bound, what is chosen does: always on full
-// trees of 1,024 leaves and more. (On the CM-5's tree a chip or link up to level 2 costs at most 16
-// leaves, and a chip of level 3 a quarter of all that is above level 2 in its half: 5.7% of the
-// network of 16,384 nodes.) Parts are considered in the order of the description, each on top of
-// what was decided before; so whatever is broken, in the end all leaves that remain reach each other.
+// 1/64. The smaller ratio wins, so if either keeps to its bound, what is chosen does. On the CM-5's
+// tree, full, of 64 leaves or more that is so for any one part, but one: a chip of level 1 has four
+// leaves that hang on nothing else, which of 64 is a sixteenth. (The most that is lost by routing
+// around is 5.4%, for a chip of level 2 in a machine of 64.) Parts are considered in the order of the
+// description, each on top of what was decided before; so whatever is broken, in the end all leaves
+// that remain reach each other.
 #ifndef VCM5_SWITCHES_TOPOLOGY_HEALTH_H_
 #define VCM5_SWITCHES_TOPOLOGY_HEALTH_H_
 
@@ -58,8 +59,8 @@ class Health {
   std::vector<uint32_t> Nodes() const;
   uint32_t leaves_lost() const;
 
-  // By ChipId: bits 4 to 7 are the parent ports that a half's chips must not use.
-  std::span<const uint8_t> closed(int half) const { return ways_[half].closed(); }
+  // By ChipId: what a half's chips must not use.
+  std::span<const ChipWays> ways(int half) const { return ways_[half].ways(); }
 
   // Directions of links in both halves, and how many of them no message can take, beyond those that
   // only led to leaves that are mapped out.
@@ -96,8 +97,8 @@ class Health {
 // Physical addresses of the nodes of a machine that are not mapped out, by relative address.
 std::vector<uint32_t> UsableNodes(const MachineSpec& spec);
 
-// The parent ports that the chips of a half must not use, by ChipId; empty if nothing is broken.
-std::vector<uint8_t> ClosedPorts(const MachineSpec& spec, int half);
+// What the chips of a half must not use, by ChipId; empty if nothing is broken.
+std::vector<ChipWays> WaysOfChips(const MachineSpec& spec, int half);
 
 }  // namespace vcm5
 

@@ -1,5 +1,7 @@
 #include "tests/support/damage_oracle.h"
 
+#include <algorithm>
+
 #include "absl/strings/str_cat.h"
 
 namespace vcm5 {
@@ -37,8 +39,8 @@ Damage::Damage(const FatTree& tree, const std::vector<BrokenPart>& parts, int ha
 }
 
 DamageOracle::DamageOracle(const FatTree& tree, const Damage& damage,
-                           std::span<const uint8_t> closed)
-    : tree_(tree), damage_(damage), closed_(closed) {
+                           std::span<const ChipWays> ways)
+    : tree_(tree), damage_(damage), ways_(ways) {
   const Set none((tree.leaves() + 63) / 64);
   below_.assign(size_t{tree.chips()} * kChildren, none);
   reached_.assign(tree.chips(), none);
@@ -74,44 +76,84 @@ std::string DamageOracle::Crosses(ChipId chip, unsigned port) const {
 
 std::string DamageOracle::AllReachAll(const std::vector<uint32_t>& live) {
   live_.assign((tree_.leaves() + 63) / 64, 0);
-  seen_.assign(tree_.chips(), 0);
+  seen_.assign(size_t{tree_.chips()} * kChildren, 0);
+  fell_.assign(tree_.chips(), 0);
   for (const uint32_t leaf : live) AddLeaf(live_, leaf);
   for (const uint32_t leaf : live) {
     const FatTreePeer at = tree_.leaf_peer(leaf);
     std::string wrong = Crosses(at.id, at.port);
-    if (wrong.empty()) wrong = Climb(at.id, at.port);
+    if (wrong.empty()) wrong = Climb(at.id, at.port, 1);
+    uint32_t before = 1;  // live leaves of the subtree of the level below
+    for (unsigned t = 1; wrong.empty() && t <= tree_.levels(); ++t) {
+      const auto end = std::lower_bound(live.begin(), live.end(), ((leaf >> (2 * t)) + 1) << (2 * t));
+      const auto first = std::lower_bound(live.begin(), end, leaf >> (2 * t) << (2 * t));
+      const auto here = static_cast<uint32_t>(end - first);
+      if (here != before) wrong = Climb(at.id, at.port, t);
+      before = here;
+    }
     if (!wrong.empty()) return absl::StrCat("leaf ", leaf, ": ", wrong);
   }
   return "";
 }
 
-// A packet has come up into a chip by a child port, with any destination; one that falls (DN7) may
-// turn round even into the child that it came from.
-std::string DamageOracle::Climb(ChipId chip, unsigned from_port) {
-  if ((seen_[chip] >> from_port & 1) != 0) return "";
-  seen_[chip] |= static_cast<uint8_t>(1u << from_port);
-  bool outside = false;
-  for (size_t i = 0; i < live_.size(); ++i) {
-    uint64_t here = 0;
-    for (unsigned port = 0; port < kChildren; ++port) {
-      const uint64_t below = below_[size_t{chip} * kChildren + port][i];
-      here |= below;
-      const uint64_t missed = below & live_[i] & ~reached_[chip][i];
-      if (missed != 0) return absl::StrCat("turns at chip ", chip, ", which misses leaves");
-    }
-    outside = outside || (live_[i] & ~here) != 0;
-  }
-  if (!outside) return "";
+bool DamageOracle::Climbs(ChipId chip, unsigned port, unsigned climb) const {
+  return tree_.peer(chip, port).kind != FatTreePeer::Kind::kNothing &&
+         (ways_[chip].closed[climb] >> port & 1) == 0;
+}
+
+// A packet that turns round at level t has come up into a chip by a child port, with any destination;
+// and may begin to fall there.
+std::string DamageOracle::Climb(ChipId chip, unsigned from_port, unsigned t) {
+  uint16_t& seen = seen_[size_t{chip} * kChildren + from_port];
+  if ((seen >> t & 1) != 0) return "";
+  seen |= static_cast<uint16_t>(1u << t);
+  if (std::string wrong = Fall(chip); !wrong.empty()) return wrong;
+  const unsigned level = tree_.place(chip).level;
+  if (level == t) return Turn(chip, from_port);
   bool climbs = false;
   for (unsigned port = kChildren; port < kChipPorts; ++port) {
-    const FatTreePeer peer = tree_.peer(chip, port);
-    if (peer.kind == FatTreePeer::Kind::kNothing || (closed_[chip] >> port & 1) != 0) continue;
+    if (!Climbs(chip, port, t - level)) continue;
     climbs = true;
+    const FatTreePeer peer = tree_.peer(chip, port);
     std::string wrong = Crosses(chip, port);
-    if (wrong.empty()) wrong = Climb(peer.id, peer.port);
+    if (wrong.empty()) wrong = Climb(peer.id, peer.port, t);
     if (!wrong.empty()) return wrong;
   }
   return climbs ? "" : absl::StrCat("all parent links of chip ", chip, " are closed");
+}
+
+// Only a leaf sends back to where it came from.
+std::string DamageOracle::Turn(ChipId chip, unsigned from_port) const {
+  for (unsigned port = 0; port < kChildren; ++port) {
+    if (port == from_port && tree_.peer(chip, port).kind == FatTreePeer::Kind::kChip) continue;
+    const Set& below = below_[size_t{chip} * kChildren + port];
+    for (size_t i = 0; i < live_.size(); ++i) {
+      if ((below[i] & live_[i] & ~reached_[chip][i]) != 0) {
+        return absl::StrCat("turns at chip ", chip, ", which misses leaves");
+      }
+    }
+  }
+  return "";
+}
+
+std::string DamageOracle::Fall(ChipId chip) {
+  if (fell_[chip] != 0) return "";
+  fell_[chip] = 1;
+  bool falls = false;
+  for (unsigned port = 0; port < kChildren; ++port) {
+    const FatTreePeer peer = tree_.peer(chip, port);
+    if (peer.kind == FatTreePeer::Kind::kNothing || (ways_[chip].no_fall >> port & 1) != 0) continue;
+    falls = true;
+    std::string wrong = Crosses(chip, port);
+    if (peer.kind == FatTreePeer::Kind::kLeaf) {
+      const bool live = (live_[peer.id / 64] >> (peer.id % 64) & 1) != 0;
+      if (wrong.empty() && !live) wrong = absl::StrCat("falls on leaf ", peer.id, ", which is out");
+    } else if (wrong.empty()) {
+      wrong = Fall(peer.id);
+    }
+    if (!wrong.empty()) return wrong;
+  }
+  return falls ? "" : absl::StrCat("nothing can fall from chip ", chip);
 }
 
 std::string DamageOracle::FollowEveryWay(uint32_t source, uint32_t destination,
@@ -133,9 +175,9 @@ std::string DamageOracle::Follow(ChipId chip, uint32_t destination, uint32_t rou
   }
   bool climbs = false;
   for (unsigned port = kChildren; port < kChipPorts; ++port) {
-    const FatTreePeer peer = tree_.peer(chip, port);
-    if (peer.kind == FatTreePeer::Kind::kNothing || (closed_[chip] >> port & 1) != 0) continue;
+    if (!Climbs(chip, port, route & 0xf)) continue;
     climbs = true;
+    const FatTreePeer peer = tree_.peer(chip, port);
     std::string wrong = Crosses(chip, port);
     if (wrong.empty()) wrong = Follow(peer.id, destination, route - 1);
     if (!wrong.empty()) return wrong;

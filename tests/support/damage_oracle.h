@@ -13,6 +13,7 @@
 #include <vector>
 
 #include "switches/topology/broken_part.h"
+#include "switches/topology/chip_ways.h"
 #include "switches/topology/fat_tree.h"
 
 namespace vcm5 {
@@ -29,10 +30,11 @@ struct Damage {
 
 class DamageOracle {
  public:
-  DamageOracle(const FatTree& tree, const Damage& damage, std::span<const uint8_t> closed);
+  DamageOracle(const FatTree& tree, const Damage& damage, std::span<const ChipWays> ways);
 
   // "" if every two leaves of `live` (ascending) reach each other whatever open parent links are
-  // chosen, and come near nothing broken; otherwise what went wrong.
+  // chosen, and come near nothing broken, and what falls on the way up comes to one of them;
+  // otherwise what went wrong.
   std::string AllReachAll(const std::vector<uint32_t>& live);
 
   // The same for one pair, by following `route` through every choice, link by link.
@@ -41,17 +43,21 @@ class DamageOracle {
  private:
   using Set = std::vector<uint64_t>;  // of leaves
 
-  std::string Climb(ChipId chip, unsigned from_port);
+  std::string Climb(ChipId chip, unsigned from_port, unsigned t);
+  std::string Turn(ChipId chip, unsigned from_port) const;
+  std::string Fall(ChipId chip);
+  bool Climbs(ChipId chip, unsigned port, unsigned climb) const;
   std::string Follow(ChipId chip, uint32_t destination, uint32_t route) const;
   std::string Crosses(ChipId chip, unsigned port) const;
 
   const FatTree& tree_;
   const Damage& damage_;
-  std::span<const uint8_t> closed_;
+  std::span<const ChipWays> ways_;
   Set live_;
   std::vector<Set> below_;    // by ChipId * kChildren + port: leaves wired below, broken or not
   std::vector<Set> reached_;  // by ChipId: leaves that a packet that goes down reaches
-  std::vector<uint8_t> seen_;  // by ChipId: ports by which climbs were followed
+  std::vector<uint16_t> seen_;  // by ChipId * kChildren + port: climbs that were followed, by level
+  std::vector<uint8_t> fell_;   // by ChipId
 };
 
 }  // namespace vcm5

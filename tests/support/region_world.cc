@@ -44,7 +44,7 @@ RegionWorld::RegionWorld(const WorldShape& shape)
     options.words_max = shape.words_max;
     options.leaf_credit = shape.leaf_credit;
     options.seed = shape.seed;
-    options.closed = shape.closed;
+    options.ways = shape.ways;
     options.link_faults = shape.link_faults;
     regions_.push_back(std::make_unique<Region>(tree_, options));
     const Region& region = *regions_.back();

@@ -5,6 +5,7 @@
 
 #include <algorithm>
 #include <cstdlib>
+#include <numeric>
 #include <string>
 #include <vector>
 
@@ -46,29 +47,26 @@ void ExpectConnected(const MachineSpec& spec, const Health& health) {
   const std::vector<uint32_t> live = LiveLeaves(health);
   for (int half = 0; half < 2; ++half) {
     const Damage damage(health.tree(), spec.broken, half);
-    DamageOracle oracle(health.tree(), damage, health.closed(half));
+    DamageOracle oracle(health.tree(), damage, health.ways(half));
     ASSERT_EQ(oracle.AllReachAll(live), "") << "half " << half;
   }
 }
 
-// The paper: 6% of the network, or 1/64 of the nodes. From 1,024 nodes on that is kept to. On less
-// it cannot be: a chip of level 2 has 16 nodes below, and half of its half's network beside it.
+// The paper: 6% of the network, or 1/64 of the nodes. There is one part of which that cannot be kept
+// to: on a machine of 64 nodes a chip of level 1 has four of them, to which it is the only one.
 void ExpectWithinBounds(const MachineSpec& spec, const Health& health) {
   const HealthDecision& decision = health.decisions()[0];
-  const bool large = spec.nodes >= 1024;
   if (decision.way == HealthDecision::Way::kRoutedAround) {
     EXPECT_EQ(health.leaves_lost(), 0u);
-    EXPECT_LE(health.channels_lost() * 200, health.channels() * (large ? 12 : 25));
+    EXPECT_LE(health.channels_lost() * 100, health.channels() * 6);
     EXPECT_EQ(health.channels_lost(), decision.channels_lost);
     return;
   }
   EXPECT_EQ(health.channels_lost(), 0u);
   EXPECT_EQ(health.leaves_lost(), decision.leaves.size());
-  if (large) {
-    EXPECT_LE(decision.leaves.size() * 64, spec.nodes);
-  } else {
-    EXPECT_LE(decision.leaves.size(), 4u);
-  }
+  const BrokenPart& part = spec.broken[0];
+  const bool only_chip = part.kind == BrokenPart::Kind::kChip && part.level == 1;
+  EXPECT_LE(decision.leaves.size(), only_chip ? std::max(spec.nodes / 64, 4u) : spec.nodes / 64);
 }
 
 // What was chosen loses no more than the other way would, each by its bound.
@@ -127,7 +125,6 @@ TEST(BrokenParts, SomePartsOf4096Nodes) { EverySinglePart(4096, kLeftHalf, kSani
 TEST(BrokenParts, OneOfEachKindOf16384NodesLosesWhatThePaperSays) {
   MachineSpec spec = FullMachine(kNodesMax);
   const FatTree tree(spec.leaves(), spec.parents_per_level);
-  uint64_t most = 0;
   for (unsigned level = 1; level <= tree.levels(); ++level) {
     for (const auto kind : {BrokenPart::Kind::kChip, BrokenPart::Kind::kLink}) {
       if (kind == BrokenPart::Kind::kLink && level == tree.levels()) continue;
@@ -138,12 +135,10 @@ TEST(BrokenParts, OneOfEachKindOf16384NodesLosesWhatThePaperSays) {
       ExpectWithinBounds(spec, health);
       ExpectTheBetterWay(spec, health);
       const HealthDecision& decision = health.decisions()[0];
-      if (kind != BrokenPart::Kind::kChip || level != 3) continue;
-      most = decision.other_channels.value_or(decision.channels_lost);
-      EXPECT_EQ(most * 1000 / health.channels(), 56u) << "a chip of level 3: 5.7%";
+      const uint64_t around = decision.other_channels.value_or(decision.channels_lost);
+      EXPECT_TRUE(level == 1 || around * 1000 <= health.channels() * 40) << "any other: 4%";
     }
   }
-  EXPECT_GT(most, 0u);
 }
 
 // Pair by pair and link by link, as chips follow instructions.
@@ -154,7 +149,7 @@ TEST(BrokenParts, EveryPairOf64NodesByEveryWay) {
     spec.broken = {part};
     const Health health(spec);
     const Damage damage(tree, spec.broken, 0);
-    const DamageOracle oracle(tree, damage, health.closed(0));
+    const DamageOracle oracle(tree, damage, health.ways(0));
     const std::vector<uint32_t> nodes = health.Nodes();
     for (const uint32_t from : nodes) {
       for (const uint32_t to : nodes) {
@@ -169,7 +164,7 @@ TEST(BrokenParts, EveryPairOf64NodesByEveryWay) {
 TEST(BrokenParts, TheOracleFindsWaysThatAreNotClosed) {
   MachineSpec spec = FullMachine(64);
   const FatTree tree(spec.leaves(), spec.parents_per_level);
-  const std::vector<uint8_t> open(tree.chips());
+  const std::vector<ChipWays> open(tree.chips());
   std::vector<uint32_t> all(64);
   for (uint32_t leaf = 0; leaf < 64; ++leaf) all[leaf] = leaf;
   for (const BrokenPart& part : EveryPart(tree, kLeftHalf)) {
@@ -183,7 +178,35 @@ TEST(BrokenParts, TheOracleFindsWaysThatAreNotClosed) {
   EXPECT_NE(DamageOracle(tree, damage, open).FollowEveryWay(0, 63, FatTree::Route(0, 63)), "");
 }
 
-// Messages between random pairs on one half, through chips whose parent ports are closed.
+// All chips go into all-fall-down mode in some order while messages are on their way; what fell is
+// sent on from where it fell.
+void FallAndResend(RegionWorld& world, const Health& health, Prng& prng) {
+  std::vector<ChipId> order(world.tree().chips());
+  std::iota(order.begin(), order.end(), 0u);
+  for (size_t i = order.size(); i > 1; --i) {
+    std::swap(order[i - 1], order[prng.Below(static_cast<uint32_t>(i))]);
+  }
+  for (const ChipId chip : order) {
+    world.SetAllFallDown(chip, true);
+    if (prng.Chance(1, 4)) world.Run(prng.Below(world.parts()));
+  }
+  unsigned moved = 1;
+  while (moved != 0) {
+    moved = 0;
+    for (uint32_t part = 0; part < world.parts(); ++part) moved += world.Run(part);
+    for (uint32_t wire = 0; wire < world.wires(); ++wire) moved += world.MoveWire(wire, ~0u);
+  }
+  ASSERT_TRUE(world.Idle());
+  for (const ChipId chip : order) world.SetAllFallDown(chip, false);
+  std::vector<RegionWorld::Fallen> fallen = world.TakeFallen();
+  for (const RegionWorld::Fallen& message : fallen) ASSERT_TRUE(health.usable(message.leaf));
+  while (!fallen.empty()) {
+    std::erase_if(fallen, [&](const auto& message) { return world.Resend(message); });
+    world.Settle();
+  }
+}
+
+// Messages between random pairs on one half, through chips that must not use some of their links.
 void SendThrough(const MachineSpec& spec, const Health& health, int half, uint32_t parts,
                  Prng& prng) {
   WorldShape shape;
@@ -191,14 +214,18 @@ void SendThrough(const MachineSpec& spec, const Health& health, int half, uint32
   shape.parents_per_level = spec.parents_per_level;
   shape.parts = parts;
   shape.seed = prng.Next();
-  const auto closed = health.closed(half);
-  shape.closed.assign(closed.begin(), closed.end());
+  const auto ways = health.ways(half);
+  shape.ways.assign(ways.begin(), ways.end());
   RegionWorld world(shape);
   const std::vector<uint32_t> nodes = health.Nodes();
   for (const uint32_t from : nodes) {
     for (int message = 0; message < 4; ++message) {
       world.Send(from, nodes[prng.Below(static_cast<uint32_t>(nodes.size()))], 5, 0);
     }
+    if (prng.Chance(1, 4)) world.Run(prng.Below(parts));
+  }
+  if (prng.Chance(1, 2)) {
+    ASSERT_NO_FATAL_FAILURE(FallAndResend(world, health, prng));
   }
   world.Settle();
   world.Check();

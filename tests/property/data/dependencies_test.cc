@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "runtime/base/prng.h"
+#include "runtime/base/routing_instructions.h"
 #include "switches/topology/health.h"
 #include "tests/support/broken_parts.h"
 #include "tests/support/seeds.h"
@@ -21,11 +22,11 @@ const std::vector<std::vector<uint32_t>> kParents = {{2, 2, 4}, {1}, {4}, {3, 1,
 
 class Dependencies {
  public:
-  Dependencies(const FatTree& tree, std::vector<uint8_t> closed)
+  Dependencies(const FatTree& tree, std::vector<ChipWays> ways)
       : tree_(tree),
-        closed_(std::move(closed)),
+        ways_(std::move(ways)),
         next_(tree.chips() * kChipPorts + tree.leaves()) {
-    closed_.resize(tree.chips());
+    ways_.resize(tree.chips());
   }
 
   void Add(uint32_t channel, uint32_t then) { next_[channel].insert(then); }
@@ -46,7 +47,7 @@ class Dependencies {
                                                                       : Output(from.id, from.port);
         for (unsigned out = 0; out < kChipPorts; ++out) {
           if (tree_.peer(chip, out).kind == FatTreePeer::Kind::kNothing) continue;
-          if (out >= kChildren && (in >= kChildren || IsClosed(chip, out))) continue;
+          if (out >= kChildren && (in >= kChildren || IsClosedToAll(chip, out))) continue;
           Add(channel, Output(chip, out));
         }
       }
@@ -95,7 +96,15 @@ class Dependencies {
   uint32_t Inject(uint32_t leaf) const { return tree_.chips() * kChipPorts + leaf; }
 
  private:
-  bool IsClosed(ChipId chip, unsigned port) const { return (closed_[chip] >> port & 1) != 0; }
+  bool IsClosed(ChipId chip, unsigned port, unsigned climb) const {
+    return (ways_[chip].closed[climb] >> port & 1) != 0;
+  }
+  bool IsClosedToAll(ChipId chip, unsigned port) const {
+    for (unsigned climb = 1; climb <= kLevelsMax; ++climb) {
+      if (!IsClosed(chip, port, climb)) return false;
+    }
+    return true;
+  }
 
   void Follow(uint32_t channel, ChipId chip, uint32_t route) {
     if ((route & 0xf) == 0) {
@@ -109,14 +118,14 @@ class Dependencies {
     }
     for (unsigned port = kChildren; port < kChipPorts; ++port) {
       const FatTreePeer peer = tree_.peer(chip, port);
-      if (peer.kind == FatTreePeer::Kind::kNothing || IsClosed(chip, port)) continue;
+      if (peer.kind == FatTreePeer::Kind::kNothing || IsClosed(chip, port, route & 0xf)) continue;
       Add(channel, Output(chip, port));
       Follow(Output(chip, port), peer.id, route - 1);
     }
   }
 
   const FatTree& tree_;
-  std::vector<uint8_t> closed_;
+  std::vector<ChipWays> ways_;
   std::vector<std::set<uint32_t>> next_;  // by channel
 };
 
@@ -165,8 +174,8 @@ TEST(Dependencies, OfRandomMachinesWithAndWithoutBrokenPartsGoRoundNowhere) {
     for (uint32_t i = 0; i < broken; ++i) spec.broken.push_back(RandomPart(tree, prng));
     const Health health(spec);
     for (int half = 0; half < 2; ++half) {
-      const auto closed = health.closed(half);
-      Dependencies routes(tree, {closed.begin(), closed.end()});
+      const auto ways = health.ways(half);
+      Dependencies routes(tree, {ways.begin(), ways.end()});
       const std::vector<uint32_t> nodes = health.Nodes();
       for (const uint32_t from : nodes) {
         for (int i = 0; i < 12; ++i) {
@@ -174,11 +183,11 @@ TEST(Dependencies, OfRandomMachinesWithAndWithoutBrokenPartsGoRoundNowhere) {
         }
       }
       EXPECT_TRUE(routes.Acyclic());
-      Dependencies chips(tree, {closed.begin(), closed.end()});
+      Dependencies chips(tree, {ways.begin(), ways.end()});
       chips.AddAllThatChipsAllow();
       EXPECT_TRUE(chips.Acyclic());
       EXPECT_TRUE(chips.Holds(routes)) << "a route takes a closed link";
-      for (const uint8_t ports : closed) closed_some += ports != 0 ? 1 : 0;
+      for (const ChipWays& chip : ways) closed_some += chip.closed[1] != 0 ? 1 : 0;
     }
   });
   if (std::getenv("VCM5_TEST_SEED") != nullptr) return;

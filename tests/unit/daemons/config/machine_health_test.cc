@@ -108,10 +108,10 @@ TEST(ExplainMachine, SaysForEachPartWhatWasChosen) {
 
 TEST(ExplainMachine, SaysWhatTheOtherWayWouldHaveLost) {
   const std::string text =
-      ExplainMachine(Parse("nodes: 256 control_processors: 0 broken: \"data.left: link of chip 1/0 port 4\""));
-  EXPECT_THAT(text, HasSubstr("mapped out with leaves 0-3, 1.56% of the leaves\n"
-                              "    instead of routing around it, which would lose 12.50% of the data "
-                              "network (256 of 2048 directions of links)\n"));
+      ExplainMachine(Parse("nodes: 1024 control_processors: 0 broken: \"data.left: link of chip 1/0 port 4\""));
+  EXPECT_THAT(text, HasSubstr("mapped out with leaves 0-3, 0.39% of the leaves\n"
+                              "    instead of routing around it, which would lose 1.55% of the data "
+                              "network (143 of 9216 directions of links)\n"));
 }
 
 TEST(ExplainMachine, OfAWholeMachine) {

@@ -2,6 +2,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <array>
 #include <vector>
 
 #include "switches/data/region.h"
@@ -20,7 +21,7 @@ class ClosedPorts : public testing::Test {
     RouterChip::Options options;
     options.children_mask = 0xf;
     options.parents = 4;
-    options.closed = closed;
+    options.closed.fill(closed);
     options.depth = kDepth;
     return options;
   }
@@ -59,10 +60,78 @@ TEST_F(ClosedPorts, OfAllLinksMakeClimbingImpossible) {
   EXPECT_EQ(chip.stats().misrouted, 2u) << "no packet waits for what never comes";
 }
 
+// Ports 4 and 5 lead to where packets of one more level may turn round; those of two must take 5.
+class ClosedToSome : public testing::Test {
+ protected:
+  ClosedToSome() : storage_(RouterChip::StorageUnits(Options())), chip_(Options(), storage_.data()) {}
+
+  static RouterChip::Options Options() {
+    RouterChip::Options options;
+    options.children_mask = 0xf;
+    options.parents = 2;
+    options.closed[2] = 0x10;
+    options.depth = kDepth;
+    return options;
+  }
+
+  void Put(unsigned in, unsigned climb, uint32_t id) {
+    const DataPacket packet = MakePacket(Climb(climb), id, 5, 0, id);
+    CopyPacket(chip_.ReceiveSlot(in), &packet, 5);
+    chip_.HandlePacket(in);
+  }
+  // Ids of what left, by port.
+  std::array<std::vector<uint32_t>, kChipPorts> Route() {
+    std::array<std::vector<uint32_t>, kChipPorts> left;
+    chip_.Route(1000,
+                [&](unsigned port, const DataPacket& packet, unsigned) {
+                  left[port].push_back(packet.words[0]);
+                },
+                [](unsigned, uint32_t) {});
+    chip_.CheckInvariants();
+    return left;
+  }
+
+  std::vector<PacketUnit> storage_;
+  RouterChip chip_;
+};
+
+TEST_F(ClosedToSome, ThoseThatClimbFurtherGoRound) {
+  chip_.SetCredit(4, 100);
+  chip_.SetCredit(5, 100);
+  size_t near = 0;
+  for (uint32_t round = 0; round < 20; ++round) {
+    for (unsigned in = 0; in < kChildren; ++in) Put(in, 1 + in % 2, in);
+    const auto left = Route();
+    EXPECT_EQ(left[4].size() + left[5].size(), 4u);
+    EXPECT_THAT(left[4], testing::Each(testing::AnyOf(0u, 2u)));
+    near += left[4].size();
+  }
+  EXPECT_GT(near, 8u) << "the others take either";
+  EXPECT_LT(near, 32u);
+}
+
+// Credit of the port that both may take goes to whoever waits longest, however much there is of the
+// other port's.
+TEST_F(ClosedToSome, NobodyStarves) {
+  chip_.SetCredit(4, 1000);
+  chip_.SetCredit(5, 0);
+  uint32_t far = 0;
+  for (uint32_t round = 0; round < 200; ++round) {
+    for (unsigned in = 0; in < kChildren; ++in) {
+      while (chip_.Space(in) != 0) Put(in, in == 3 ? 2 : 1, in);
+    }
+    if (round % 2 == 1) chip_.HandleCredit(5, 1);
+    const auto left = Route();
+    for (const uint32_t in : left[5]) far += in == 3 ? 1 : 0;
+  }
+  EXPECT_GE(far, 99u) << "its turn comes each time, for the others wait behind it";
+  EXPECT_GT(chip_.stats().out[4], 300u);
+}
+
 TEST_F(ClosedPorts, AreForParentsOnly) {
   const RouterChip::Options options = Options(0x01);
   std::vector<PacketUnit> storage(RouterChip::StorageUnits(options));
-  EXPECT_DEATH(RouterChip(options, storage.data()), "closed");
+  EXPECT_DEATH(RouterChip(options, storage.data()), "parent ports only");
 }
 
 TEST_F(ClosedPorts, OfARegionTakeNoCreditFromAPeer) {
@@ -70,12 +139,13 @@ TEST_F(ClosedPorts, OfARegionTakeNoCreditFromAPeer) {
   RegionOptions options;
   options.parts = 2;
   options.depth = 4;
-  options.closed.assign(tree.chips(), 0);
+  options.ways.resize(tree.chips());
   const std::vector<CutWire> wires = CutWires(tree, 2);
   ASSERT_FALSE(wires.empty());
   uint32_t ours = 0;
   while (wires[ours].child_part != 0) ++ours;
-  options.closed[wires[ours].child_chip] = static_cast<uint8_t>(1u << wires[ours].child_port);
+  options.ways[wires[ours].child_chip].closed.fill(
+      static_cast<uint8_t>(1u << wires[ours].child_port));
   Region region(tree, options);
   EXPECT_FALSE(region.HandleWireCredit(ours, 1)) << "nothing was ever sent there";
   region.CheckInvariants();

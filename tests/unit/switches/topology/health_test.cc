@@ -39,11 +39,12 @@ std::vector<uint32_t> Numbers(uint32_t first, uint32_t end) {
   return numbers;
 }
 
-std::vector<unsigned> Closed(const Health& health, int half, unsigned level) {
+// What the chips of a level must not take with messages that climb `climb` levels from there.
+std::vector<unsigned> Closed(const Health& health, int half, unsigned level, unsigned climb = 1) {
   std::vector<unsigned> closed;
   const FatTree& tree = health.tree();
   for (uint32_t n = 0; n < tree.nodes_at(level) * tree.chips_per_node(level); ++n) {
-    closed.push_back(health.closed(half)[tree.chip(level, 0, 0) + n]);
+    closed.push_back(health.ways(half)[tree.chip(level, 0, 0) + n].closed[climb]);
   }
   return closed;
 }
@@ -54,8 +55,8 @@ TEST(Health, OfAWholeMachineClosesNothing) {
   EXPECT_EQ(health.channels_lost(), 0u);
   // 64 links of leaves, 32 above level 1, 16 above level 2; two directions, two halves.
   EXPECT_EQ(health.channels(), (64u + 32 + 16) * 4);
-  for (const uint8_t closed : health.closed(0)) EXPECT_EQ(closed, 0);
-  EXPECT_THAT(ClosedPorts(Machine(64, {}), 0), IsEmpty());
+  EXPECT_THAT(health.ways(0), testing::Each(ChipWays()));
+  EXPECT_THAT(WaysOfChips(Machine(64, {}), 0), IsEmpty());
 }
 
 TEST(Health, ATopChipIsRoutedAround) {
@@ -71,14 +72,29 @@ TEST(Health, ATopChipIsRoutedAround) {
 }
 
 // A chip of level 2 is on the only way down from the two chips above it, so nobody may climb to
-// these; so the chips of level 2 that lead only there are closed to the chips of level 1.
-TEST(Health, ClosesTransitively) {
+// these; so the chips of level 2 that lead only there are closed to messages that climb so high. Those
+// that turn round at level 2 may take them, unless it is the broken one.
+TEST(Health, ClosesLinksToThoseThatClimbFurther) {
   const Health health(Machine(64, {Chip(kRightHalf, 2, 3)}));
   EXPECT_EQ(health.decisions()[0].way, Way::kRoutedAround);
-  EXPECT_THAT(Closed(health, 1, 1), testing::Each(0x20u));
+  EXPECT_THAT(Closed(health, 1, 1, 2), testing::Each(0x20u));
   EXPECT_THAT(Closed(health, 1, 2), ElementsAre(0, 0x30, 0, 0x30, 0, 0x30, 0, 0x30));
-  EXPECT_EQ(health.channels_lost(), (4u * 4 + 2 * 4) * 2);
+  EXPECT_THAT(Closed(health, 1, 1, 1),
+              ElementsAre(0, 0, 0, 0, 0x20, 0x20, 0x20, 0x20, 0, 0, 0, 0, 0, 0, 0, 0));
+  EXPECT_EQ(health.channels_lost(), (4u + 2 * 4) * 2);
   EXPECT_EQ(health.decisions()[0].other_leaves, 16u);
+}
+
+// The chip above a broken link is passed on the way up, but what falls in it must not take the link.
+TEST(Health, NothingFallsByABrokenLink) {
+  const Health health(Machine(64, {LinkOf(kLeftHalf, 1, 6, 4)}));
+  const FatTree& tree = health.tree();
+  const FatTreePeer above = tree.peer(tree.chip(1, 6, 0), 4);
+  EXPECT_EQ(health.ways(0)[above.id].no_fall, 1u << above.port);
+  EXPECT_EQ(health.ways(0)[tree.chip(3, 0, 0)].no_fall, 0);
+  const Health chip(Machine(64, {Chip(kLeftHalf, 2, 2)}));
+  EXPECT_EQ(chip.ways(0)[tree.chip(3, 0, 0)].no_fall, 1u << 1);
+  EXPECT_EQ(chip.ways(0)[tree.chip(2, 1, 0)].no_fall, 0xf);
 }
 
 TEST(Health, ALinkBreaksInBothDirectionsFromEitherEnd) {
@@ -112,12 +128,11 @@ TEST(Health, ANodeNeedsBothHalves) {
 }
 
 TEST(Health, TakesTheBetterOfTheTwoWays) {
-  // A link above a chip of level 1: four nodes are little of 256, but not of 64.
-  const Health large(Machine(256, {LinkOf(kLeftHalf, 1, 0, 4)}));
+  // A link above a chip of level 1: four nodes are little of 1,024, but not of 64.
+  const Health large(Machine(1024, {LinkOf(kLeftHalf, 1, 0, 4)}));
   EXPECT_EQ(large.decisions()[0].way, Way::kMappedOut);
   EXPECT_FALSE(large.decisions()[0].cut_off);
-  EXPECT_EQ(large.decisions()[0].other_channels, 256u) << "half of what is above level 1 in a half";
-  EXPECT_EQ(large.Nodes(), Numbers(4, 256));
+  EXPECT_EQ(large.Nodes(), Numbers(4, 1024));
   const Health small(Machine(64, {LinkOf(kLeftHalf, 1, 0, 4)}));
   EXPECT_EQ(small.decisions()[0].way, Way::kRoutedAround);
   EXPECT_EQ(small.decisions()[0].other_leaves, 4u);
