@@ -38,6 +38,7 @@ struct Words {
   std::string timeout = "120";
   std::string bytes;
   std::string against;
+  std::string plot;
   bool json = false;
 };
 
@@ -200,6 +201,7 @@ absl::Status TakePeers(const Words& words, Options* options) {
 absl::StatusOr<Options> Check(const Words& words) {
   Options options;
   options.json = words.json;
+  options.plot = words.plot;
   absl::Status status = TakeCases(words, &options);
   if (status.ok()) status = TakeEngine(words, &options);
   if (status.ok()) status = TakeEffort(words, &options);
@@ -227,6 +229,7 @@ Examples:
   vcm5 bench permutation -n 64 --engine embedded whole machine in one process
   vcm5 bench broadcast -n 16 --bytes 4,1024,65536
   vcm5 bench barrier reduce -n 64 --against openmpi --json
+  vcm5 bench latency barrier -n 2,4,8,16 --against openmpi,mpich --plot bench.svg
 )";
   return footer;
 }
@@ -269,7 +272,8 @@ std::variant<Options, int> ReadCommandLine(int argc, char** argv) {
   app.add_option("--timeout", words.timeout, "seconds after which a job is given up (default 120)")
       ->type_name("T");
   app.add_option("--against", words.against, absl::StrCat("compare with ", PeerNames()))
-      ->type_name("PEER");
+      ->type_name("PEER,...");
+  app.add_option("--plot", words.plot, "a picture of the results, as SVG")->type_name("FILE");
   app.add_flag("--json", words.json, "one JSON object a line");
   app.footer(Footer());
   absl::StatusOr<Options> options = Options();

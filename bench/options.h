@@ -25,6 +25,7 @@ struct Options {
   double seconds = 0.1;
   double timeout_seconds = 120;  // of one run of a job
   bool json = false;
+  std::string plot;  // file of the picture; empty: none
   std::vector<const PeerKind*> against;
 };
 

@@ -8,8 +8,10 @@
 #include <system_error>
 #include <vector>
 
+#include "absl/strings/ascii.h"
 #include "absl/strings/str_cat.h"
-#include "absl/strings/str_split.h"
+#include "absl/strings/string_view.h"
+#include "absl/strings/strip.h"
 
 namespace vcm5::bench {
 namespace {
@@ -75,7 +77,7 @@ absl::Status Compile(const std::string& compiler, const std::vector<fs::path>& s
   fs::create_directories(program.parent_path(), error);
   // Another bench may do the same: each writes a file of its own.
   const fs::path fresh = absl::StrCat(program.string(), ".", getpid());
-  Command command{compiler, {"-std=c11", "-D_GNU_SOURCE", "-O3", "-o", fresh.string()}, {}};
+  Command command{compiler, {"-std=c11", "-D_GNU_SOURCE", "-O3", "-w", "-o", fresh.string()}, {}};
   for (const fs::path& source : sources) {
     if (source.extension() == ".c") command.arguments.push_back(source.string());
   }
@@ -89,12 +91,16 @@ absl::Status Compile(const std::string& compiler, const std::vector<fs::path>& s
       absl::StrCat("cannot write ", program.string(), ": ", error.message()));
 }
 
-std::string VersionOf(const std::string& launcher, const std::vector<std::string>& variables) {
+std::string VersionOf(const PeerKind& kind, const std::string& launcher,
+                      const std::vector<std::string>& variables) {
   std::string version;
-  const absl::Status status = RunCommand({launcher, {"--version"}, variables}, kVersionSeconds,
-                                         [&version](const std::string& line) {
-                                           if (version.empty()) version = line;
-                                         });
+  const auto take = [&](const std::string& line) {
+    absl::string_view text = absl::StripAsciiWhitespace(line);
+    if (!version.empty() || !absl::ConsumePrefix(&text, kind.version_line)) return;
+    version = std::string(absl::StripAsciiWhitespace(text));
+  };
+  const absl::Status status =
+      RunCommand({launcher, {"--version"}, variables}, kVersionSeconds, take);
   return status.ok() ? version : launcher;
 }
 
@@ -126,7 +132,7 @@ absl::StatusOr<PeerProgram> BuildPeer(const PeerKind& kind) {
     variables.insert(variables.end(), kind.root_variables.begin(), kind.root_variables.end());
   }
   PeerProgram peer;
-  peer.version = VersionOf(launcher, variables);
+  peer.version = VersionOf(kind, launcher, variables);
   peer.command_for = [&kind, launcher, variables, program](uint32_t nodes) {
     Command command{launcher, kind.launch_arguments, variables};
     command.arguments.insert(command.arguments.end(),

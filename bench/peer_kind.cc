@@ -14,6 +14,15 @@ const std::vector<PeerKind>& Kinds() {
        .variables = {},
        .root_variables = {"OMPI_ALLOW_RUN_AS_ROOT=1", "OMPI_ALLOW_RUN_AS_ROOT_CONFIRM=1"},
        .packages = "openmpi-bin libopenmpi-dev"},
+      {.name = "mpich",
+       .title = "MPICH",
+       .compilers = {"mpicc.mpich"},
+       .launchers = {"mpiexec.mpich"},
+       .launch_arguments = {},
+       .variables = {},
+       .root_variables = {},
+       .packages = "mpich libmpich-dev",
+       .version_line = "Version:"},
   };
   return kinds;
 }

@@ -18,10 +18,11 @@ struct PeerKind {
   std::vector<std::string> variables;         // NAME=value, for the launcher
   std::vector<std::string> root_variables;    // the same, when root
   const char* packages;                       // Debian's, to install
+  const char* version_line = "";  // what the line of `launcher --version` begins with that tells it
 };
 
 const PeerKind* FindPeerKind(std::string_view name);  // or null
-std::string PeerNames();                              // "openmpi"
+std::string PeerNames();                              // "openmpi or mpich"
 
 }  // namespace vcm5::bench
 

@@ -7,24 +7,6 @@
 namespace vcm5::bench {
 namespace {
 
-// How values of a unit are shown in a table.
-struct Display {
-  const char* unit;
-  double scale;
-};
-
-Display DisplayOf(Unit unit) {
-  switch (unit) {
-    case Unit::kMicroseconds:
-      return {"us", 1};
-    case Unit::kMessagesPerSecond:
-      return {"Mmsg/s", 1e-6};
-    case Unit::kBytesPerSecond:
-      return {"MB/s", 1e-6};
-  }
-  return {"", 1};
-}
-
 std::string Columns(const Summary& values, double scale) {
   std::string text;
   for (const double value : {values.min, values.median, values.max}) {
@@ -49,6 +31,28 @@ std::string JsonSummary(const char* prefix, const Summary& values) {
 
 }  // namespace
 
+Display DisplayOf(Unit unit) {
+  switch (unit) {
+    case Unit::kMicroseconds:
+      return {"us", 1};
+    case Unit::kMessagesPerSecond:
+      return {"Mmsg/s", 1e-6};
+    case Unit::kBytesPerSecond:
+      return {"MB/s", 1e-6};
+  }
+  return {"", 1};
+}
+
+std::string TitleOf(const Options& options, const Benchmark& benchmark) {
+  return absl::StrFormat(
+      "vcm5 %s (%s), engine %s, %d core%s", VCM5_VERSION, VCM5_BUILD_TYPE,
+      options.engine == Engine::kDaemons
+          ? "daemons, a process a node"
+          : absl::StrFormat("embedded on %d thread%s", ThreadsFor(options, benchmark),
+                            ThreadsFor(options, benchmark) == 1 ? "" : "s"),
+      Cores(), Cores() == 1 ? "" : "s");
+}
+
 std::vector<std::string> TableHead(const Options& options, const Benchmark& benchmark,
                                    const std::vector<std::string>& peers) {
   const std::string amount = options.iterations != 0
@@ -56,15 +60,9 @@ std::vector<std::string> TableHead(const Options& options, const Benchmark& benc
                                  : absl::StrFormat("%g s", options.seconds);
   std::vector<std::string> lines;
   lines.push_back(absl::StrFormat("# %s: %s", benchmark.name, benchmark.what));
-  lines.push_back(absl::StrFormat(
-      "# vcm5 %s (%s), engine %s, %d core%s, seed %d, %d repetitions%s after %d of warm-up",
-      VCM5_VERSION, VCM5_BUILD_TYPE,
-      options.engine == Engine::kDaemons
-          ? "daemons, a process a node"
-          : absl::StrFormat("embedded on %d thread%s", ThreadsFor(options, benchmark),
-                            ThreadsFor(options, benchmark) == 1 ? "" : "s"),
-      Cores(), Cores() == 1 ? "" : "s", options.seed, options.repetitions,
-      MeasuresJobs(benchmark) ? "" : " of " + amount, options.warmup));
+  lines.push_back(absl::StrFormat("# %s, seed %d, %d repetitions%s after %d of warm-up",
+                                  TitleOf(options, benchmark), options.seed, options.repetitions,
+                                  MeasuresJobs(benchmark) ? "" : " of " + amount, options.warmup));
   for (const std::string& peer : peers) lines.push_back("# against " + peer + ", in turns");
   const Display display = DisplayOf(benchmark.unit);
   std::string names = absl::StrFormat("#%6s %9s", "nodes", "bytes") + ColumnNames(display.unit);

@@ -24,6 +24,16 @@ struct Result {
   std::optional<Against> against;
 };
 
+// How values of a unit are shown to people.
+struct Display {
+  const char* unit;
+  double scale;
+};
+Display DisplayOf(Unit unit);
+
+// Ours, as heads of tables and plots call it: version, engine, processors.
+std::string TitleOf(const Options& options, const Benchmark& benchmark);
+
 // Lines without newlines. The head of a table says all that is needed to repeat it.
 std::vector<std::string> TableHead(const Options& options, const Benchmark& benchmark,
                                    const std::vector<std::string>& peers);

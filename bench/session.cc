@@ -1,7 +1,11 @@
 #include "bench/session.h"
 
+#include <unistd.h>
+
 #include <algorithm>
+#include <cerrno>
 #include <cstdio>
+#include <cstring>
 #include <memory>
 #include <string>
 #include <utility>
@@ -11,6 +15,7 @@
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_format.h"
 #include "bench/peer_build.h"
+#include "bench/plot.h"
 #include "bench/progress.h"
 #include "bench/report.h"
 #include "bench/sampler.h"
@@ -30,7 +35,8 @@ struct Contestant {
 
 class Session {
  public:
-  explicit Session(const Options& options) : options_(options) {}
+  explicit Session(const Options& options)
+      : options_(options), plot_(TitleOf(options, *options.cases.front().benchmark)) {}
 
   absl::Status Run() {
     if (absl::Status status = Prepare(); !status.ok()) return status;
@@ -39,12 +45,15 @@ class Session {
       if (what.benchmark != benchmark && !options_.json) PrintHead(*what.benchmark);
       benchmark = what.benchmark;
       if (absl::Status status = Measure(what); !status.ok()) return status;
+      // As far as it has come, should the rest be interrupted.
+      if (absl::Status status = WritePlot(); !status.ok()) return status;
     }
     return absl::OkStatus();
   }
 
  private:
   absl::Status Prepare() {
+    if (absl::Status status = WritePlot(); !status.ok()) return status;
     absl::StatusOr<std::unique_ptr<Sampler>> ours = MakeOurSampler(options_);
     if (!ours.ok()) return ours.status();
     contestants_.push_back({"vcm5", "", std::move(*ours)});
@@ -107,7 +116,22 @@ class Session {
     std::fflush(stdout);
   }
 
+  // A reader sees the old picture or the new one.
+  absl::Status WritePlot() const {
+    if (options_.plot.empty()) return absl::OkStatus();
+    const std::string fresh = absl::StrCat(options_.plot, ".", getpid());
+    const std::string svg = plot_.Svg();
+    std::FILE* file = std::fopen(fresh.c_str(), "w");
+    bool written = file != nullptr && std::fwrite(svg.data(), 1, svg.size(), file) == svg.size();
+    if (file != nullptr) written = std::fclose(file) == 0 && written;
+    if (written && std::rename(fresh.c_str(), options_.plot.c_str()) == 0) return absl::OkStatus();
+    const std::string why = std::strerror(errno);
+    std::remove(fresh.c_str());
+    return absl::InternalError(absl::StrCat("cannot write ", options_.plot, ": ", why));
+  }
+
   void Print(const Result& result) {
+    plot_.Add(result);
     progress_.Clear();
     std::puts((options_.json ? JsonLine(options_, result) : TableRow(result)).c_str());
     std::fflush(stdout);
@@ -116,6 +140,7 @@ class Session {
   const Options& options_;
   std::vector<Contestant> contestants_;  // ours first
   Progress progress_;
+  Plot plot_;
   bool printed_ = false;
 };
 
