@@ -12,6 +12,7 @@
 #include "absl/strings/str_cat.h"
 #include "absl/strings/string_view.h"
 #include "absl/strings/strip.h"
+#include "runtime/launch/program_lookup.h"
 
 namespace vcm5::bench {
 namespace {
@@ -107,6 +108,11 @@ std::string VersionOf(const PeerKind& kind, const std::string& launcher,
 }  // namespace
 
 absl::StatusOr<PeerProgram> BuildPeer(const PeerKind& kind) {
+  if (kind.program != nullptr) {
+    const absl::StatusOr<std::string> program = FindDaemon(kind.program);
+    if (!program.ok()) return program.status();
+    return PeerProgram{"", [path = *program](uint32_t) { return Command{path, {}, {}}; }};
+  }
   const std::string compiler = FindInPath(kind.compilers);
   const std::string launcher = FindInPath(kind.launchers);
   if (compiler.empty() || launcher.empty()) {

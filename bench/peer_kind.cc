@@ -1,5 +1,7 @@
 #include "bench/peer_kind.h"
 
+#include <algorithm>
+
 namespace vcm5::bench {
 namespace {
 
@@ -23,11 +25,28 @@ const std::vector<PeerKind>& Kinds() {
        .root_variables = {},
        .packages = "mpich libmpich-dev",
        .version_line = "Version:"},
+      {.name = "floor",
+       .title = "the floor: three processes, two of which pass messages by way of the third",
+       .compilers = {},
+       .launchers = {},
+       .launch_arguments = {},
+       .variables = {},
+       .root_variables = {},
+       .packages = "",
+       .program = "vcm5-bench-floor",
+       .benchmarks = {"latency", "barrier"},
+       .nodes = 2},
   };
   return kinds;
 }
 
 }  // namespace
+
+bool PeerKind::CanMeasure(std::string_view benchmark, uint32_t on_nodes) const {
+  return (nodes == 0 || on_nodes == nodes) &&
+         (benchmarks.empty() ||
+          std::find(benchmarks.begin(), benchmarks.end(), benchmark) != benchmarks.end());
+}
 
 const PeerKind* FindPeerKind(std::string_view name) {
   for (const PeerKind& kind : Kinds()) {
@@ -38,8 +57,10 @@ const PeerKind* FindPeerKind(std::string_view name) {
 
 std::string PeerNames() {
   std::string names;
-  for (const PeerKind& kind : Kinds())
-    names += (names.empty() ? "" : " or ") + std::string(kind.name);
+  for (const PeerKind& kind : Kinds()) {
+    const bool last = &kind == &Kinds().back();
+    names += (names.empty() ? "" : last ? " or " : ", ") + std::string(kind.name);
+  }
   return names;
 }
 

@@ -29,7 +29,8 @@ constexpr uint32_t kRoundsAgainstPeers = 3;
 
 struct Contestant {
   std::string name;
-  std::string title;  // for the head of a table
+  std::string title;     // for the head of a table
+  const PeerKind* kind;  // null: ours
   std::unique_ptr<Sampler> sampler;
 };
 
@@ -56,29 +57,35 @@ class Session {
     if (absl::Status status = WritePlot(); !status.ok()) return status;
     absl::StatusOr<std::unique_ptr<Sampler>> ours = MakeOurSampler(options_);
     if (!ours.ok()) return ours.status();
-    contestants_.push_back({"vcm5", "", std::move(*ours)});
+    contestants_.push_back({"vcm5", "", nullptr, std::move(*ours)});
     for (const PeerKind* kind : options_.against) {
       absl::StatusOr<PeerProgram> peer = BuildPeer(*kind);
       if (!peer.ok()) return peer.status();
-      std::string title = absl::StrCat(kind->title, ": ", peer->version);
+      std::string title = kind->title;
+      if (!peer->version.empty()) absl::StrAppend(&title, ": ", peer->version);
       for (const std::string& argument : kind->launch_arguments) {
         absl::StrAppend(&title, " ", argument);
       }
-      contestants_.push_back({kind->name, std::move(title),
+      contestants_.push_back({kind->name, std::move(title), kind,
                               MakeProcessSampler(options_, std::move(peer->command_for))});
     }
     return absl::OkStatus();
   }
 
   absl::Status Measure(const Case& what) {
-    const bool alone = contestants_.size() == 1;
+    std::vector<const Contestant*> contestants;
+    for (const Contestant& each : contestants_) {
+      const bool can = each.kind == nullptr || each.kind->CanMeasure(what.benchmark->name, what.nodes);
+      if (can) contestants.push_back(&each);
+    }
+    const bool alone = contestants.size() == 1;
     const uint32_t rounds = alone ? 1 : std::min(kRoundsAgainstPeers, options_.repetitions);
-    std::vector<Rounds> values(contestants_.size(), Rounds(rounds));
+    std::vector<Rounds> values(contestants.size(), Rounds(rounds));
     for (uint32_t round = 0; round < rounds; ++round) {
       const uint32_t repetitions =
           options_.repetitions / rounds + (round < options_.repetitions % rounds);
-      for (size_t i = 0; i < contestants_.size(); ++i) {
-        if (absl::Status status = Sample(contestants_[i], what, repetitions, &values[i][round]);
+      for (size_t i = 0; i < contestants.size(); ++i) {
+        if (absl::Status status = Sample(*contestants[i], what, repetitions, &values[i][round]);
             !status.ok()) {
           return status;
         }
@@ -86,8 +93,8 @@ class Session {
     }
     Result result{what, Summarize(Flatten(values[0])), {}};
     if (alone) Print(result);
-    for (size_t i = 1; i < contestants_.size(); ++i) {
-      result.against = Against{contestants_[i].name, Summarize(Flatten(values[i])),
+    for (size_t i = 1; i < contestants.size(); ++i) {
+      result.against = Against{contestants[i]->name, Summarize(Flatten(values[i])),
                                Compare(values[0], values[i], LessIsBetter(what.benchmark->unit))};
       Print(result);
     }

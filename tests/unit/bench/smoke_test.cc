@@ -4,6 +4,8 @@
 #include <gtest/gtest.h>
 #include <signal.h>
 
+#include <fstream>
+#include <iterator>
 #include <sstream>
 #include <string>
 #include <vector>
@@ -12,6 +14,7 @@
 #include "bench/peer_kind.h"
 #include "bench/subprocess.h"
 #include "tests/process/job_process.h"
+#include "tests/process/temporary_file.h"
 
 namespace vcm5::bench {
 namespace {
@@ -125,6 +128,28 @@ TEST(BenchAgainst, ComparesWithAPeerThatIsThere) {
   EXPECT_NEAR(Number(objects[0], "ratio"),
               Number(objects[0], "peer_median") / Number(objects[0], "median"),
               1e-3 * Number(objects[0], "ratio"));
+}
+
+// Latency and barrier on two nodes; everything else is measured alone.
+TEST(BenchAgainst, ComparesWithTheFloorWhereThereIsOne) {
+  const TemporaryFile picture("");
+  JobProcess job({"bench", "latency", "barrier", "scan", "-n", "2,3", "--iterations", "10",
+                  "--repetitions", "3", "--against", "floor", "--json", "--plot", picture.path()});
+  ASSERT_TRUE(job.Finish(std::chrono::seconds(120)));
+  ASSERT_EQ(job.status(), 0) << job.err();
+  const std::vector<Fields> objects = ParseLines(job.out());
+  ASSERT_EQ(objects.size(), 6u);
+  for (const Fields& object : objects) {
+    const bool has_floor = Text(object, "benchmark") != "scan" && Number(object, "nodes") == 2;
+    EXPECT_EQ(object.contains("peer"), has_floor);
+    if (!has_floor) continue;
+    EXPECT_EQ(Text(object, "peer"), "floor");
+    ExpectOrder(object, "peer_");
+  }
+  std::ifstream file(picture.path());
+  const std::string svg{std::istreambuf_iterator<char>(file), {}};
+  EXPECT_EQ(svg.substr(0, 4), "<svg");
+  EXPECT_NE(svg.find(">floor<"), std::string::npos);
 }
 
 TEST(BenchAgainst, SaysWhatToInstall) {
