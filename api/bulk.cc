@@ -1,13 +1,18 @@
 #include "vcm5/bulk.hpp"
 
+#include <unistd.h>
+
 #include <algorithm>
 #include <cstring>
+
+#include "api/direct_copy.h"
 
 namespace vcm5 {
 
 Bulk::Bulk(vcm5_port& port) : Collectives(port) {
   SetLibraryHandler(kTagBulkWords, &HandleWords, this);
   SetLibraryHandler(kTagBulkBytes, &HandleBytes, this);
+  SetLibraryHandler(kTagBulkOffer, &HandleOffer, this);
 }
 
 // ---- buffers -----------------------------------------------------------------------------------
@@ -41,6 +46,13 @@ void Bulk::Put(uint32_t dest, BufferId buffer, size_t offset, std::span<const st
   if (buffer.value >= buffers_.size()) Fail("Put: no buffer %u", buffer.value);
   if (offset > UINT32_MAX || data.size() > UINT32_MAX - offset) {
     Fail("Put: offset %zu and length %zu reach beyond 4 GiB", offset, data.size());
+  }
+  while (CanOffer(data)) {
+    const size_t part = std::min(data.size(), kOfferMax);
+    offers_ = PutDirectly(dest, buffer, offset, data.first(part));
+    if (!offers_) break;
+    offset += part;
+    data = data.subspan(part);
   }
   constexpr size_t kWordsReach = size_t{4} << kWordOffsetBits;
   // Up to a word boundary, then whole words, then the rest.
@@ -80,17 +92,67 @@ void Bulk::PutBytes(uint32_t dest, BufferId buffer, size_t offset,
   }
 }
 
+bool Bulk::CanOffer(std::span<const std::byte> data) const {
+  return offers_ && data.size() >= kDirectBytes && context() == Context::kProgram &&
+         words_max() >= kWordsOf<Offer> &&
+         reinterpret_cast<uint64_t>(data.data()) >> (32 + kAddressHighBits) == 0;
+}
+
+bool Bulk::PutDirectly(uint32_t dest, BufferId buffer, size_t offset,
+                       std::span<const std::byte> data) {
+  if (copied_directly_ == 0) AllowDirectCopies();
+  const auto address = reinterpret_cast<uint64_t>(data.data());
+  const Offer offer = {buffer.value << kPidBits | static_cast<uint32_t>(getpid()),
+                       static_cast<uint32_t>(offset), static_cast<uint32_t>(data.size()),
+                       static_cast<uint32_t>(address),
+                       self() << kAddressHighBits | static_cast<uint32_t>(address >> 32)};
+  MessageWords message;
+  message.Append(offer);
+  answer_ = Answer::kNone;
+  SendLibrary(dest, kTagBulkOffer, message, Half::kLeft);
+  PollUntil([this] { return answer_ != Answer::kNone; });
+  if (answer_ == Answer::kTaken) copied_directly_ += data.size();
+  return answer_ == Answer::kTaken;
+}
+
 // ---- receiving ---------------------------------------------------------------------------------
 
-bool Bulk::Store(uint32_t buffer, uint64_t offset, const void* data, size_t bytes) {
-  if (buffer >= buffers_.size()) return false;
+std::span<std::byte> Bulk::Target(uint32_t buffer, uint64_t offset, size_t bytes) {
   Buffer& target = buffers_[buffer];
   if (offset + bytes > target.memory.size()) {
     Fail("a put of %zu bytes at offset %llu does not fit into buffer %u of %zu bytes", bytes,
          static_cast<unsigned long long>(offset), buffer, target.memory.size());
   }
-  std::memcpy(target.memory.data() + offset, data, bytes);
-  target.received += bytes;
+  return target.memory.subspan(offset, bytes);
+}
+
+bool Bulk::Store(uint32_t buffer, uint64_t offset, const void* data, size_t bytes) {
+  if (buffer >= buffers_.size()) return false;
+  std::memcpy(Target(buffer, offset, bytes).data(), data, bytes);
+  buffers_[buffer].received += bytes;
+  return true;
+}
+
+bool Bulk::HandleOffer(void* argument, const MessageView& view) {
+  auto* bulk = static_cast<Bulk*>(argument);
+  if (view.half == Half::kRight) {
+    bulk->answer_ = view.words[0] != 0 ? Answer::kTaken : Answer::kRefused;
+    return true;
+  }
+  if (view.words.size() != kWordsOf<Offer>) return true;  // Not ours.
+  const auto offer = view.As<Offer>();
+  const uint32_t buffer = offer.buffer_and_pid >> kPidBits;
+  if (buffer >= bulk->buffers_.size()) return false;
+  const uint64_t address =
+      uint64_t{offer.address_high_and_source & ((1u << kAddressHighBits) - 1)} << 32 |
+      offer.address_low;
+  const bool taken = CopyDirectly(offer.buffer_and_pid & ((1u << kPidBits) - 1), address,
+                                  bulk->Target(buffer, offer.offset, offer.bytes));
+  if (taken) bulk->buffers_[buffer].received += offer.bytes;
+  MessageWords answer;
+  answer.Append(uint32_t{taken});
+  bulk->SendLibrary(offer.address_high_and_source >> kAddressHighBits, kTagBulkOffer, answer,
+                    Half::kRight);
   return true;
 }
 

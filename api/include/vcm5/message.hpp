@@ -25,6 +25,7 @@ inline constexpr uint32_t kUserTags = 10;
 inline constexpr uint32_t kTagActiveMessage = 10;
 inline constexpr uint32_t kTagBulkWords = 11;
 inline constexpr uint32_t kTagBulkBytes = 12;
+inline constexpr uint32_t kTagBulkOffer = 13;
 inline constexpr uint32_t kTags = 16;
 
 // A value that can be a message or an argument of one: its bytes are all there is to it.
