@@ -28,7 +28,7 @@ class NodeIdle {
   static constexpr uint32_t kSpins = 200;   // pauses, when there is a processor for everybody
   static constexpr uint32_t kYields = 64;   // then times that others are let run
   static constexpr uint64_t kSleepMinNs = 1'000'000;
-  static constexpr uint64_t kSleepMaxNs = 20'000'000;
+  static constexpr uint64_t kSleepMaxNs = 100'000'000;
 
   void Sleep(vcm5_ni_page& page);
 
