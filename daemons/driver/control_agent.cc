@@ -74,7 +74,6 @@ class ControlAgent final : public Agent {
   Doorbell doorbell_;
   const uint32_t first_bell_;
   const std::string label_;
-  const std::function<bool()> hard_error_;
   ControlNetwork network_;
   std::vector<SupervisorPort> supervisors_;
   std::vector<ControlPort> ports_;
@@ -100,7 +99,6 @@ ControlAgent::ControlAgent(ControlAgentOptions options)
       doorbell_(options.doorbell),
       first_bell_(options.first_bell),
       label_(std::move(options.label)),
-      hard_error_(std::move(options.hard_error)),
       network_(BinaryTree::Balanced(static_cast<uint32_t>(options.pages.size())),
                NetworkOptions(options.spec)) {
   ControlPort::Options port;
@@ -208,10 +206,6 @@ void ControlAgent::NoteNeeds(uint32_t leaf) {
 // Looks whether programs have read what their ports wait for.
 unsigned ControlAgent::LookUnasked() {
   unsigned made = 0;
-  if (__builtin_expect(hard_error_ != nullptr, 0)) {
-    ports_[0].SetHardError(hard_error_());
-    if (ports_[0].TookNeeds()) NoteNeeds(0);
-  }
   polling_.swap(awaiting_);
   for (const uint32_t leaf : polling_) {
     leaves_[leaf].awaiting = false;

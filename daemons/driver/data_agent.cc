@@ -17,6 +17,7 @@
 #include "runtime/base/check.h"
 #include "runtime/base/prng.h"
 #include "switches/data/region.h"
+#include "switches/topology/concerned.h"
 #include "switches/topology/health.h"
 #include "switches/topology/route_table.h"
 
@@ -33,7 +34,7 @@ class DataAgent final : public DataNetworkAgent {
   std::vector<FabricError> TakeErrors() override { return std::exchange(errors_, {}); }
   std::vector<FabricStat> Stats() const override;
   std::vector<std::string> Waiting() const override;
-  std::vector<std::string> Unbalanced() const override;
+  std::vector<FabricError> Unbalanced() const override;
   std::vector<WireEnd> WireEnds() const override { return CountWireEnds(region_, half_); }
 
   uint32_t chips() const override { return region_.chips(); }
@@ -90,7 +91,9 @@ class DataAgent final : public DataNetworkAgent {
   void Depart();
   void Publish();
   void ReportFault(Leaf& leaf);
-  void AddError(uint32_t physical, std::string message);
+  void AddError(FabricError error) {
+    if (errors_.size() < kErrorsMax) errors_.push_back(std::move(error));
+  }
   void ReportChips();
 
   const int half_;
@@ -140,7 +143,10 @@ DataAgent::DataAgent(DataAgentOptions options)
       doorbell_(options.doorbell),
       first_bell_(options.first_bell),
       links_(tree_, options.part, options.parts, std::move(options.links), region_,
-             [this](std::string what) { AddError(region_.first_leaf(), std::move(what)); }) {
+             [this](std::string what) {
+               // It carries wires of many partitions.
+               AddError({FabricError::kNetwork, std::move(what), LeavesOf(tree_)});
+             }) {
   const NiGeometry geometry = GeometryOf(options.spec);
   const vcm5_ni_offsets offsets = geometry.Offsets();
   const std::vector<const RouteTable*> routes_of = MakeRoutes();
@@ -303,7 +309,7 @@ void DataAgent::Publish() {
 // A message that was damaged will not be delivered: the job must not go on as if nothing was.
 void DataAgent::ReportChips() {
   for (const RegionFault& fault : region_.faults()) {
-    AddError(FabricError::kNetwork, DescribeFault(fault, tree_, half_));
+    AddError(ErrorOf(fault, tree_, half_));
   }
   region_.ClearFaults();
 }
@@ -312,15 +318,10 @@ void DataAgent::ReportFault(Leaf& leaf) {
   const DataPortReport report = leaf.port.TakeReport();
   if (report.fault == DataPortFault::kNone) return;
   if (report.fault == DataPortFault::kPrimary) {
-    AddError(FabricError::kNetwork,
-             DescribeDamage(tree_.leaf_peer(leaf.port.self()), tree_, half_));
+    AddError(DamageOf(tree_.leaf_peer(leaf.port.self()), tree_, half_));
     return;
   }
-  AddError(leaf.port.self(), DescribeFault(report, half_, leaf.routes->size(), words_max_));
-}
-
-void DataAgent::AddError(uint32_t physical, std::string message) {
-  if (errors_.size() < kErrorsMax) errors_.push_back({physical, std::move(message)});
+  AddError({leaf.port.self(), DescribeFault(report, half_, leaf.routes->size(), words_max_)});
 }
 
 DataCounts DataAgent::Counts() const {
@@ -352,13 +353,13 @@ std::vector<FabricStat> DataAgent::Stats() const {
   return stats;
 }
 
-std::vector<std::string> DataAgent::Unbalanced() const {
+std::vector<FabricError> DataAgent::Unbalanced() const {
   Kirchhoff law(tree_);
   law.SetChips(region_);
   for (const Leaf& leaf : leaves_) {
     law.SetEnd(LeafEnd(leaf.port.self()), {leaf.port.arrived(), leaf.port.injected()});
   }
-  return DescribeLosses(law, half_);
+  return DescribeLosses(law, half_, tree_, partitions_);
 }
 
 std::vector<std::string> DataAgent::Waiting() const {
@@ -371,7 +372,7 @@ std::vector<std::string> DataAgent::Waiting() const {
     lines.push_back(absl::StrCat(held, " messages wait in the router chips of the ",
                                  HalfName(half_), " data network"));
   }
-  for (std::string& line : Unbalanced()) lines.push_back(std::move(line));
+  for (FabricError& error : Unbalanced()) lines.push_back(std::move(error.message));
   return lines;
 }
 

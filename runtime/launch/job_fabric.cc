@@ -13,6 +13,7 @@
 #include "daemons/driver/node_memory.h"
 #include "daemons/driver/node_ranges.h"
 #include "daemons/driver/part_links.h"
+#include "switches/topology/concerned.h"
 
 namespace vcm5 {
 namespace {
@@ -237,6 +238,10 @@ NodeEnvironment JobFabric::EnvironmentOf(uint32_t node) const {
 
 std::string JobFabric::LineOf(const FabricError& error) const {
   return ErrorLine(partitions_, error);
+}
+
+std::vector<uint32_t> JobFabric::ConcernedBy(const FabricError& error) const {
+  return vcm5::ConcernedBy(partitions_, error.place());
 }
 
 std::string JobFabric::NameOf(uint32_t physical) const {

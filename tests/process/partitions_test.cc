@@ -76,6 +76,49 @@ TEST(Partitions, AJamReachesNobodyElse) {
   }
 }
 
+// The nodes of the second partition are told of the damage before their program ends; those of the
+// first never hear of it, go on, and end when they are told to.
+TEST(Partitions, DamageEndsTheProgramWhoseMessagesPassThere) {
+  for (const char* daemons : {"1", "3"}) {
+    JobProcess job({"run", "--data-daemons", daemons, "--fault",
+                    "data.left: leaf 6 flip bit 100 once at message 1", "-n", "4", "@probe", "sound",
+                    ":", "-n", "3", "@probe", "hear", ":", "-n", "20", "@probe", "sound"});
+    EXPECT_TRUE(job.WaitForError("chip 1 port 2\n"));
+    for (const char* node : {"node 0", "node 1", "node 2"}) {
+      EXPECT_TRUE(job.WaitForText(std::string(node) + " heard\n"));
+    }
+    kill(job.pid(), SIGUSR1);
+    ASSERT_TRUE(job.Finish());
+    EXPECT_EQ(job.status(), 1);
+    EXPECT_EQ(job.err(),
+              "vcm5: left data network: a message was damaged on the link from leaf 6 to level 1 chip "
+              "1 port 2\n");
+    EXPECT_THAT(Lines(job.out()),
+                UnorderedElementsAre("0 of 4 heard", "0 of 20 heard", "node 0 heard", "node 1 heard",
+                                     "node 2 heard"));
+    EXPECT_EQ(job.left_behind(), 0);
+  }
+}
+
+// A failed program has said why; that of another, whose messages were doubled, did not know it.
+TEST(Partitions, ALossFailsTheProgramWhoseMessagesPassThere) {
+  for (const char* daemons : {"1", "3"}) {
+    JobProcess job({"run", "--data-daemons", daemons, "--fault",
+                    "data.right: leaf 2 duplicate once at message 1", "--fault",
+                    "data.right: leaf 18 duplicate once at message 1", "-n", "4", "@probe", "ring", "3",
+                    ":", "-n", "2", "@probe", "ring", "2", ":", "-n", "16", "@probe", "misaddress",
+                    "3"});
+    ASSERT_TRUE(job.Finish());
+    EXPECT_EQ(job.status(), 1);
+    EXPECT_THAT(Lines(job.out()),
+                UnorderedElementsAre("ring 4 nodes 3 rounds", "ring 2 nodes 2 rounds"));
+    EXPECT_THAT(Lines(job.err()),
+                UnorderedElementsAre(MatchesRegex("vcm5: node 2:3: sent a message .*9999.*"),
+                                     "vcm5: right data network: 1 message duplicated on the link from "
+                                     "leaf 2 to level 1 chip 0 port 2"));
+  }
+}
+
 TEST(Partitions, EndTogetherOnASignalOrWithADaemon) {
   for (const char* victim : {"launcher", "vcm5-datad", "vcm5-ctld"}) {
     JobProcess job({"run", "-n", "4", "@probe", "wait", ":", "-n", "4", "@probe", "wait"});

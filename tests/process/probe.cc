@@ -270,6 +270,33 @@ int Attention() {
   return 0;
 }
 
+// A message to the next node, and then nothing until the machine says that it has a hard error.
+int Hear() {
+  static volatile uint32_t came = 0;
+  signal(SIGTERM, SIG_IGN);  // the word may be on its way when the end comes
+  vcm5_port_set_attention_handler(
+      port, [](uint32_t word, void*) { came = word; }, nullptr);
+  Send(VCM5_LEFT, (port->self + 1) % port->partition_size, 1);
+  while (came != VCM5_ATTENTION_HARD_ERROR || !vcm5_port_hard_error(port)) vcm5_port_miss(port);
+  std::printf("node %u heard\n", port->self);
+  return 0;
+}
+
+// Sums and messages to the next node until a supervisor interrupts all nodes; then whether any has
+// heard of a hard error.
+int Sound() {
+  static volatile uint32_t came = 0;
+  vcm5_port_set_attention_handler(
+      port, [](uint32_t word, void*) { came = word; }, nullptr);
+  do {
+    Send(VCM5_LEFT, (port->self + 1) % port->partition_size, 1);
+    if (Receive(VCM5_LEFT) != 1) return 1;
+  } while (Sum(came == SIGUSR1 ? 1 : 0) != port->partition_size);
+  const uint32_t heard = Sum(vcm5_port_hard_error(port) || came != SIGUSR1 ? 1 : 0);
+  if (port->self == 0) std::printf("%u of %u heard\n", heard, port->partition_size);
+  return 0;
+}
+
 // The same until the asynchronous OR rises, which node 0 sees to.
 int OrInterrupt() {
   static volatile bool came = false;
@@ -313,6 +340,7 @@ int main(int argc, char** argv) {
       {"busy", Busy},
       {"exit", ExitWith},
       {"flood", Flood},
+      {"hear", Hear},
       {"hello", Hello},
       {"input", Input},
       {"jam", Jam},
@@ -326,6 +354,7 @@ int main(int argc, char** argv) {
       {"ring", Ring},
       {"scribble", Scribble},
       {"signal", Signal},
+      {"sound", Sound},
       {"stubborn", Stubborn},
       {"traffic", Traffic},
       {"wait", Wait},

@@ -188,8 +188,8 @@ FaultyOutcome SendOverAFaultyLink(uint32_t parts, LinkFault::Kind kind) {
   }
   for (const FabricError& error : machine.errors()) outcome.errors.push_back(error.message);
   for (size_t i = 0; i < machine.agents(); ++i) {
-    for (std::string& line : machine.agent(i).Unbalanced()) {
-      outcome.unbalanced.push_back(std::move(line));
+    for (FabricError& loss : machine.agent(i).Unbalanced()) {
+      outcome.unbalanced.push_back(std::move(loss.message));
     }
   }
   return outcome;
