@@ -72,7 +72,6 @@ class ControlAgent final : public Agent {
 
   const Partition members_;
   Doorbell doorbell_;
-  const uint32_t first_bell_;
   const std::string label_;
   ControlNetwork network_;
   std::vector<SupervisorPort> supervisors_;
@@ -97,7 +96,6 @@ ControlNetworkOptions NetworkOptions(const MachineSpec& spec) {
 ControlAgent::ControlAgent(ControlAgentOptions options)
     : members_(std::move(options.members)),
       doorbell_(options.doorbell),
-      first_bell_(options.first_bell),
       label_(std::move(options.label)),
       network_(BinaryTree::Balanced(static_cast<uint32_t>(options.pages.size())),
                NetworkOptions(options.spec)) {
@@ -124,10 +122,9 @@ unsigned ControlAgent::DoWork() {
   unsigned made = 0;
   bool resample = false;  // a node with a router-done under way has something new to say
   const auto leaves = static_cast<uint32_t>(leaves_.size());
-  const uint32_t last_bell = first_bell_ + vcm5_control_bells(leaves);
-  const unsigned rung = doorbell_.Take(first_bell_, last_bell, [&](uint32_t bell) {
-    const uint32_t leaf = vcm5_control_bell_node(bell - first_bell_);
-    const unsigned fifo = vcm5_control_bell_fifo(bell - first_bell_);
+  const unsigned rung = doorbell_.Take(0, vcm5_control_bells(leaves), [&](uint32_t bell) {
+    const uint32_t leaf = vcm5_control_bell_node(bell);
+    const unsigned fifo = vcm5_control_bell_fifo(bell);
     if (leaf >= leaves) return;  // a scribbled bell that nobody owns
     resample |= fifo == VCM5_FIFO_ROUTER_DONE;
     if (ControlPacket packet; ports_[leaf].PollWord(fifo, &packet)) {

@@ -25,9 +25,7 @@ struct ControlAgentOptions {
   std::vector<vcm5_supervisor_page*> supervisor_pages;
   // Interrupt lines of the same (write ends of pipes; -1, or none at all: none).
   std::vector<int> interrupt_lines;
-  // The vcm5_control_bells(pages.size()) bells from first_bell on, a multiple of 64.
-  Doorbell doorbell;
-  uint32_t first_bell = 0;
+  Doorbell doorbell;  // the partition's, with vcm5_control_bells(pages.size()) bells
   std::string label;  // before each line of Waiting(): "partition 1: "
 };
 

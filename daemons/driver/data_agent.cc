@@ -104,8 +104,7 @@ class DataAgent final : public DataNetworkAgent {
   Region region_;
   CapturedMessages captured_;
   bool holds_injection_ = false;
-  Doorbell doorbell_;
-  const uint32_t first_bell_;
+  std::vector<LeafBells> bells_;
   std::vector<Leaf> leaves_;
   std::vector<uint32_t> leaf_slot_;   // index into leaves_ by physical address - first leaf
   std::vector<uint32_t> pending_;
@@ -140,8 +139,7 @@ DataAgent::DataAgent(DataAgentOptions options)
       partitions_(std::move(options.partitions)),
       region_(tree_, MakeRegionOptions(options)),
       captured_(tree_, options.spec.link_depth, AllMembers(partitions_)),
-      doorbell_(options.doorbell),
-      first_bell_(options.first_bell),
+      bells_(std::move(options.bells)),
       links_(tree_, options.part, options.parts, std::move(options.links), region_,
              [this](std::string what) {
                // It carries wires of many partitions.
@@ -167,6 +165,10 @@ DataAgent::DataAgent(DataAgentOptions options)
         leaf < options.interrupt_lines.size() ? options.interrupt_lines[leaf] : -1;
     leaves_.push_back({DataPort(port), options.pages[leaf], routes_of[leaf], line});
   }
+  for (const LeafBells& bells : bells_) {
+    VCM5_CHECK(bells.first_leaf >= region_.first_leaf() &&
+               bells.first_leaf + bells.leaves <= region_.last_leaf());
+  }
   region_.ProgramFall(AllMembers(partitions_));
   pending_.reserve(leaves_.size());
   touched_.reserve(leaves_.size());
@@ -187,14 +189,16 @@ std::vector<const RouteTable*> DataAgent::MakeRoutes() {
 
 unsigned DataAgent::DoWork() {
   unsigned work = 0;
-  doorbell_.Take(first_bell_, first_bell_ + static_cast<uint32_t>(leaf_slot_.size()),
-                 [&](uint32_t bell) {
-                   Leaf* leaf = LeafOf(region_.first_leaf() + (bell - first_bell_));
-                   if (leaf == nullptr) return;
-                   RefreshCredit(*leaf);
-                   if (std::exchange(leaf->pending, true)) return;
-                   pending_.push_back(static_cast<uint32_t>(leaf - leaves_.data()));
-                 });
+  for (LeafBells& bells : bells_) {
+    const uint32_t first = bells.first_bell;
+    bells.doorbell.Take(first, first + bells.leaves, [&](uint32_t bell) {
+      Leaf* leaf = LeafOf(bells.first_leaf + (bell - first));
+      if (leaf == nullptr) return;
+      RefreshCredit(*leaf);
+      if (std::exchange(leaf->pending, true)) return;
+      pending_.push_back(static_cast<uint32_t>(leaf - leaves_.data()));
+    });
+  }
   if (__builtin_expect(!holds_injection_, 1)) work += InjectAll();
 
   work += links_.Receive();

@@ -24,7 +24,7 @@ void Pack(FabricError error, config::Fault* fault) {
 
 unsigned AgentLoop::DoWork() {
   // Before the agents look at their links, so that no ring is lost.
-  unsigned work = doorbell_.Take(bells_.others(), bells_.bells(), [this](uint32_t bell) {
+  unsigned work = doorbells_.front().Take(0, bells_.own_bells(), [this](uint32_t bell) {
     if (bell == bells_.launcher()) called_ = true;
   });
   for (const auto& agent : agents_) work += agent->DoWork();
@@ -41,7 +41,7 @@ absl::Status AgentLoop::Run() {
       continue;
     } else {
       if (absl::Status status = LookAround(); !status.ok()) return status;
-      doorbell_.Sleep(idle_.NextSleepNs());
+      Doorbell::Sleep(doorbells_, idle_.NextSleepNs());
     }
     called_ = false;
     if (absl::Status status = LookAround(); !status.ok()) return status;

@@ -55,7 +55,7 @@ Embedded::Machine::Machine(EmbeddedOptions options)
     agent.half = half;
     agent.pages = pages;
     agent.partitions = options_.partitions;
-    agent.doorbell = halves[half];
+    agent.bells = {{halves[half], 0, 0, spec.nodes}};
     auto made = MakeDataAgent(std::move(agent));
     data_agents_.push_back(made.get());
     agents_.push_back(std::move(made));

@@ -69,7 +69,8 @@ class JobFabric {
  private:
   struct Daemon {
     BellPlan bells;
-    SharedMemory doorbell;
+    SharedMemory own_doorbell;
+    std::vector<SharedMemory> doorbells;  // by partition; none where the plan has no bells
   };
   struct DataLink {
     uint32_t low;  // the part that is side 0

@@ -3,6 +3,8 @@
 #include <gtest/gtest.h>
 #include <signal.h>
 
+#include <algorithm>
+#include <map>
 #include <string>
 #include <vector>
 
@@ -73,6 +75,42 @@ TEST(Partitions, AJamReachesNobodyElse) {
     kill(job.pid(), SIGTERM);
     ASSERT_TRUE(job.Finish());
     EXPECT_EQ(job.status(), 128 + SIGTERM);
+  }
+}
+
+// A program that takes back every ring that it can reach takes none of another's.
+TEST(Partitions, WhoErasesAllBellsErasesNobodyElses) {
+  for (const char* daemons : {"1", "2"}) {
+    JobProcess job({"run", "--data-daemons", daemons, "-n", "2", "@probe", "erase", ":", "-n", "4",
+                    "@probe", "ring", "100", ":", "-n", "5", "@probe", "barriers", "1000"});
+    EXPECT_TRUE(job.WaitForText("erasing\n"));
+    EXPECT_TRUE(job.WaitForText("ring 4 nodes 100 rounds\n"));
+    EXPECT_TRUE(job.WaitForText("barriers 1000\n"));
+    kill(job.pid(), SIGTERM);
+    ASSERT_TRUE(job.Finish());
+    EXPECT_EQ(job.status(), 128 + SIGTERM);
+  }
+}
+
+TEST(Partitions, ShareNoMemory) {
+  for (const char* daemons : {"1", "3"}) {
+    JobProcess job({"run", "-l", "--data-daemons", daemons, "-n", "5", "@probe", "memories", ":", "-n",
+                    "4", "@probe", "memories", ":", "-n", "1", "@probe", "memories"});
+    ASSERT_TRUE(job.Finish());
+    EXPECT_EQ(job.status(), 0);
+    std::map<std::string, std::string> owner;  // partition by inode
+    std::map<std::string, int> mapped;         // by inode: how often
+    for (const std::string& line : Lines(job.out())) {
+      const std::string inode = line.substr(line.find(' ') + 1);
+      const std::string partition = line.substr(1, line.find(':') - 1);
+      EXPECT_EQ(owner.emplace(inode, partition).first->second, partition) << inode;
+      ++mapped[inode];
+    }
+    // Each node's network interface; the doorbells of a partition are all its nodes'.
+    EXPECT_GE(mapped.size(), 10u + 2u * 3u);
+    int most = 0;
+    for (const auto& [inode, count] : mapped) most = std::max(most, count);
+    EXPECT_EQ(most, 5);
   }
 }
 

@@ -1,5 +1,6 @@
 // An SPMD program that behaves as a test asks: `probe MODE [ARGUMENTS]`. Written on the NI port, so
 // that what is tested here is processes, and not the message layers.
+#include <sched.h>
 #include <signal.h>
 #include <sys/mman.h>
 #include <unistd.h>
@@ -270,6 +271,30 @@ int Attention() {
   return 0;
 }
 
+// Takes back all rings that it can reach, and says that every daemon is awake, for ever.
+int Erase() {
+  std::printf("erasing\n");
+  for (;;) {
+    for (vcm5_doorbell* doorbell : {port->data_doorbell[VCM5_LEFT], port->control_doorbell}) {
+      std::memset(doorbell + 1, 0, (doorbell->bells + 63) & ~63u);
+      vcm5_store_relaxed(&doorbell->sleeping, 0);
+    }
+    sched_yield();  // it is not processors that it fights for
+  }
+}
+
+// The shared memory that it has mapped: a line each, with its inode.
+int Memories() {
+  std::FILE* maps = std::fopen("/proc/self/maps", "r");
+  char line[512];
+  while (maps != nullptr && std::fgets(line, sizeof line, maps) != nullptr) {
+    unsigned long inode;
+    if (std::strstr(line, "memfd:") == nullptr) continue;
+    if (std::sscanf(line, "%*s %*s %*s %*s %lu", &inode) == 1) std::printf("%lu\n", inode);
+  }
+  return 0;
+}
+
 // A message to the next node, and then nothing until the machine says that it has a hard error.
 int Hear() {
   static volatile uint32_t came = 0;
@@ -338,6 +363,7 @@ int main(int argc, char** argv) {
       {"attention", Attention},
       {"barriers", Barriers},
       {"busy", Busy},
+      {"erase", Erase},
       {"exit", ExitWith},
       {"flood", Flood},
       {"hear", Hear},
@@ -346,6 +372,7 @@ int main(int argc, char** argv) {
       {"jam", Jam},
       {"leave", Leave},
       {"lines", Lines},
+      {"memories", Memories},
       {"misaddress", Misaddress},
       {"mismatch", Mismatch},
       {"or-interrupt", OrInterrupt},

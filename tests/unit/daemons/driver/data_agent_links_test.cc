@@ -57,7 +57,7 @@ class DataAgentLinksTest : public ::testing::Test {
     options.parts = 2;
     options.partitions = {{0}};
     Doorbell::Create(bells_.data(), kLeaves);
-    options.doorbell = Doorbell(bells_.data(), kLeaves);
+    options.bells = {{Doorbell(bells_.data(), kLeaves), 0, 0, kLeaves / 2}};
     options.links.push_back(nullptr);
     options.links.push_back(std::make_unique<TestLink>(&wires_));
     agent_ = MakeDataAgent(std::move(options));
