@@ -125,7 +125,7 @@ RegionOptions MakeRegionOptions(const DataAgentOptions& options) {
   region.words_max = options.spec.words_max;
   region.leaf_credit = options.spec.data_fifo_depth;
   region.seed = DeriveSeed(options.spec.seed, static_cast<uint64_t>(options.half));
-  region.closed = ClosedPorts(options.spec, options.half);
+  region.closed = IdlePorts(options.spec, options.half);
   for (const LinkFault& fault : options.spec.link_faults) {
     if (fault.half == options.half) region.link_faults.push_back(fault);
   }

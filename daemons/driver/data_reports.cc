@@ -114,6 +114,9 @@ void AppendRegionStats(const Region& region, int half, std::vector<FabricStat>* 
   stats->push_back({name + ": CRC errors, secondary", sum.secondary_errors});
   stats->push_back({name + ": packets with impossible routes", sum.misrouted});
   stats->push_back({name + ": packets that chips dropped", sum.dropped});
+  if (region.ignored() != 0) {
+    stats->push_back({name + ": signals of mapped-out parts, ignored", region.ignored()});
+  }
   if (const LinkFaults* faults = region.link_faults()) {
     stats->push_back({name + ": faults, bits flipped", faults->counts().flipped});
     stats->push_back({name + ": faults, messages lost", faults->counts().lost});

@@ -230,11 +230,11 @@ std::vector<uint32_t> UsableNodes(const MachineSpec& spec) {
   return nodes;
 }
 
-std::vector<uint8_t> ClosedPorts(const MachineSpec& spec, int half) {
+std::vector<uint8_t> IdlePorts(const MachineSpec& spec, int half) {
   if (spec.broken.empty()) return {};
   const Health health(spec);
-  const auto closed = health.closed(half);
-  return {closed.begin(), closed.end()};
+  const auto idle = health.idle(half);
+  return {idle.begin(), idle.end()};
 }
 
 }  // namespace vcm5

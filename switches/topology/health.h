@@ -61,6 +61,10 @@ class Health {
   // By ChipId: bits 4 to 7 are the parent ports that a half's chips must not use.
   std::span<const uint8_t> closed(int half) const { return ways_[half].closed(); }
 
+  // By ChipId: ports of links that are mapped out: no message of the machine takes them, what is
+  // closed among them.
+  std::span<const uint8_t> idle(int half) const { return ways_[half].idle(); }
+
   // Directions of links in both halves, and how many of them no message can take, beyond those that
   // only led to leaves that are mapped out.
   uint64_t channels() const { return channels_; }
@@ -96,8 +100,8 @@ class Health {
 // Physical addresses of the nodes of a machine that are not mapped out, by relative address.
 std::vector<uint32_t> UsableNodes(const MachineSpec& spec);
 
-// The parent ports that the chips of a half must not use, by ChipId; empty if nothing is broken.
-std::vector<uint8_t> ClosedPorts(const MachineSpec& spec, int half);
+// The ports of a half whose links are mapped out, by ChipId; empty if nothing is broken.
+std::vector<uint8_t> IdlePorts(const MachineSpec& spec, int half);
 
 }  // namespace vcm5
 

@@ -20,6 +20,7 @@ OpenWays::OpenWays(const FatTree& tree)
       full_(tree.chips()),
       open_(tree.chips()),
       closed_(tree.chips()),
+      idle_(tree.chips()),
       from_(tree.chips()),
       entered_(tree.chips()) {
   uint32_t nodes = 0;
@@ -104,8 +105,24 @@ void OpenWays::LookUp(const BrokenHalf& broken) {
   }
 }
 
+// A message may pass this port.
+void OpenWays::Use(ChipId chip, unsigned port) {
+  const FatTreePeer& peer = Peer(chip, port);
+  idle_[chip] &= static_cast<uint8_t>(~Bit(port));
+  if (peer.kind == FatTreePeer::Kind::kChip) {
+    idle_[peer.id] &= static_cast<uint8_t>(~Bit(peer.port));
+  }
+  ++channels_;
+}
+
 void OpenWays::CountChannels(std::span<const uint8_t> live) {
   channels_ = 0;
+  for (ChipId chip = 0; chip < tree_.chips(); ++chip) {
+    idle_[chip] = 0;
+    for (unsigned port = 0; port < kChipPorts; ++port) {
+      if (Peer(chip, port).kind != FatTreePeer::Kind::kNothing) idle_[chip] |= Bit(port);
+    }
+  }
   std::fill(from_.begin(), from_.end(), uint8_t{0});
   std::fill(entered_.begin(), entered_.end(), uint8_t{0});
   for (ChipId chip = 0; chip < tree_.chips(); ++chip) {
@@ -113,13 +130,13 @@ void OpenWays::CountChannels(std::span<const uint8_t> live) {
       const FatTreePeer& peer = Peer(chip, port);
       if (peer.kind != FatTreePeer::Kind::kLeaf || live[peer.id] == 0) continue;
       from_[chip] |= Bit(port);
-      ++channels_;
+      Use(chip, port);
     }
     if (from_[chip] == 0 || !LiveOutside(chip)) continue;
     for (unsigned port = kChildren; port < kChipPorts; ++port) {
       if ((open_[chip] & Bit(port)) == 0) continue;
       from_[Peer(chip, port).id] |= Bit(Peer(chip, port).port);
-      ++channels_;
+      Use(chip, port);
     }
   }
   for (ChipId chip = tree_.chips(); chip-- > 0;) {
@@ -130,7 +147,7 @@ void OpenWays::CountChannels(std::span<const uint8_t> live) {
       // A leaf may send to itself.
       const uint8_t turning = is_leaf ? from_[chip] : from_[chip] & static_cast<uint8_t>(~Bit(port));
       if (turning == 0 && entered_[chip] == 0) continue;
-      ++channels_;
+      Use(chip, port);
       if (!is_leaf) entered_[peer.id] = 1;
     }
   }

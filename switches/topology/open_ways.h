@@ -46,6 +46,10 @@ class OpenWays {
   // By ChipId: bits 4 to 7 are the parent ports that no message may climb.
   std::span<const uint8_t> closed() const { return closed_; }
 
+  // By ChipId: ports whose link no message between live leaves takes, up or down. All closed ones are
+  // among them: a chip that may not be climbed from a child is not one that messages come down from.
+  std::span<const uint8_t> idle() const { return idle_; }
+
   // Directions of links (two a link) that some message between live leaves may take.
   uint64_t channels() const { return channels_; }
 
@@ -61,6 +65,7 @@ class OpenWays {
   void LookDown(const BrokenHalf& broken, std::span<const uint8_t> live);
   void LookUp(const BrokenHalf& broken);
   void CountChannels(std::span<const uint8_t> live);
+  void Use(ChipId chip, unsigned port);
 
   const FatTree& tree_;
   std::vector<FatTreePeer> peers_;  // kChipPorts a chip
@@ -70,6 +75,7 @@ class OpenWays {
   std::vector<uint8_t> full_;    // by ChipId: bit c: reaches all live leaves below child c
   std::vector<uint8_t> open_;    // by ChipId: bit p (4 to 7): may be climbed
   std::vector<uint8_t> closed_;
+  std::vector<uint8_t> idle_;
   std::vector<uint8_t> from_;     // by ChipId: children from which messages climb into it
   std::vector<uint8_t> entered_;  // by ChipId: messages come down into it
   bool connected_ = false;

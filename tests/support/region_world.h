@@ -31,7 +31,7 @@ struct WorldShape {
   uint32_t words_max = 5;
   uint32_t leaf_credit = 8;
   uint64_t seed = 1;
-  std::vector<uint8_t> closed;  // parent ports by ChipId (RegionOptions)
+  std::vector<uint8_t> closed;  // ports by ChipId (RegionOptions)
   std::vector<LinkFault> link_faults = {};
 
   static WorldShape Random(Prng& prng);

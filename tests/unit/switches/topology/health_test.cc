@@ -55,7 +55,7 @@ TEST(Health, OfAWholeMachineClosesNothing) {
   // 64 links of leaves, 32 above level 1, 16 above level 2; two directions, two halves.
   EXPECT_EQ(health.channels(), (64u + 32 + 16) * 4);
   for (const uint8_t closed : health.closed(0)) EXPECT_EQ(closed, 0);
-  EXPECT_THAT(ClosedPorts(Machine(64, {}), 0), IsEmpty());
+  EXPECT_THAT(IdlePorts(Machine(64, {}), 0), IsEmpty());
 }
 
 TEST(Health, ATopChipIsRoutedAround) {
