@@ -1,8 +1,11 @@
-// Who rings which bell of a daemon's doorbell. The launcher writes the numbers into node pages and
-// tells peers; the daemon derives the same ones.
+// Who rings which bell. A daemon has a doorbell for each partition, which no other partition's nodes
+// have mapped (NI13), and one of its own, which no node has. The launcher writes the numbers into node
+// pages and tells peers; the daemon derives the same ones.
 //
-//   data daemon     [leaves of its part, left] [the same, right] [parts: the peers' links] [launcher]
-//   control daemon  [nodes of a partition, for each control FIFO] for each partition       [launcher]
+//   data daemon     a partition's: [its leaves in this part, left] [the same, right]
+//                   its own:       [parts: the peers' links] [launcher]
+//   control daemon  a partition's: [its nodes, for each control FIFO]
+//                   its own:       [launcher]
 //
 // Each group begins at a multiple of 8, for Doorbell::Take.
 #ifndef VCM5_DAEMONS_CONFIG_BELL_PLAN_H_
@@ -20,54 +23,60 @@ namespace vcm5 {
 
 class BellPlan {
  public:
-  static BellPlan ForDataDaemon(const FatTree& tree, uint32_t parts, uint32_t part) {
+  static BellPlan ForDataDaemon(const FatTree& tree, uint32_t parts, uint32_t part,
+                                std::span<const Partition> partitions) {
     BellPlan plan;
-    while (plan.first_leaf_ < tree.leaves() && tree.PartOfLeaf(plan.first_leaf_, parts) != part) {
-      ++plan.first_leaf_;
+    for (const Partition& partition : partitions) {
+      Group& group = plan.groups_.emplace_back();
+      for (const uint32_t leaf : partition) {
+        if (tree.PartOfLeaf(leaf, parts) != part) continue;
+        if (group.leaves == 0) group.first_leaf = leaf;
+        group.leaves = leaf - group.first_leaf + 1;
+      }
+      group.bells = 2 * RoundUp(group.leaves);
     }
-    while (plan.first_leaf_ + plan.leaves_ < tree.leaves() &&
-           tree.PartOfLeaf(plan.first_leaf_ + plan.leaves_, parts) == part) {
-      ++plan.leaves_;
-    }
-    plan.others_ = 2 * RoundUp(plan.leaves_);
-    plan.launcher_ = plan.others_ + RoundUp(parts);
+    plan.launcher_ = RoundUp(parts);
     return plan;
   }
 
   static BellPlan ForControlDaemon(std::span<const Partition> partitions) {
     BellPlan plan;
     for (const Partition& partition : partitions) {
-      plan.control_.push_back(plan.others_);
-      plan.others_ += vcm5_control_bells(static_cast<uint32_t>(partition.size()));
+      plan.groups_.push_back(
+          {.bells = vcm5_control_bells(static_cast<uint32_t>(partition.size()))});
     }
-    plan.launcher_ = plan.others_;
     return plan;
   }
 
-  uint32_t first_leaf() const { return first_leaf_; }
-  uint32_t leaves() const { return leaves_; }
-  bool has_leaf(uint32_t leaf) const { return leaf - first_leaf_ < leaves_; }
+  // Bells of a partition's doorbell; 0: it has none here, for it has no leaf in this part.
+  uint32_t bells(size_t partition) const { return groups_[partition].bells; }
 
-  uint32_t first_bell(int half) const { return half == 0 ? 0 : RoundUp(leaves_); }
-  uint32_t bell(int half, uint32_t leaf) const { return first_bell(half) + leaf - first_leaf_; }
+  // Of a data daemon: the leaves of a partition whose bells are here, members or not between them.
+  uint32_t first_leaf(size_t partition) const { return groups_[partition].first_leaf; }
+  uint32_t leaves(size_t partition) const { return groups_[partition].leaves; }
+  uint32_t first_bell(size_t partition, int half) const {
+    return half == 0 ? 0 : RoundUp(groups_[partition].leaves);
+  }
+  uint32_t bell(size_t partition, int half, uint32_t leaf) const {
+    return first_bell(partition, half) + leaf - groups_[partition].first_leaf;
+  }
 
-  // The first of a partition's bells at the control daemon.
-  uint32_t control_bell(size_t partition) const { return control_[partition]; }
-
-  // Bells from here on are not for agents: the peers', then the launcher's.
-  uint32_t others() const { return others_; }
-  uint32_t peer(uint32_t part) const { return others_ + part; }
+  // Of the daemon's own doorbell.
+  uint32_t peer(uint32_t part) const { return part; }
   uint32_t launcher() const { return launcher_; }
-  uint32_t bells() const { return launcher_ + 8; }
+  uint32_t own_bells() const { return launcher_ + 8; }
 
  private:
+  struct Group {
+    uint32_t first_leaf = 0;
+    uint32_t leaves = 0;
+    uint32_t bells = 0;
+  };
+
   static constexpr uint32_t RoundUp(uint32_t count) { return (count + 7) & ~7u; }
 
-  uint32_t first_leaf_ = 0;
-  uint32_t leaves_ = 0;
-  uint32_t others_ = 0;
+  std::vector<Group> groups_;  // by partition
   uint32_t launcher_ = 0;
-  std::vector<uint32_t> control_;  // by partition
 };
 
 }  // namespace vcm5

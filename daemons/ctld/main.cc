@@ -13,8 +13,7 @@ BellPlan Bells(const DaemonSetup& setup) {
 }
 
 absl::StatusOr<std::vector<std::unique_ptr<Agent>>> MakeAgents(DaemonSetup& setup) {
-  const BellPlan bells = Bells(setup);
-  if (bells.bells() != setup.bells) return absl::InvalidArgumentError("wrong number of bells");
+  if (!setup.Has(Bells(setup))) return absl::InvalidArgumentError("wrong number of bells");
   if (setup.supervisor_memory.data() == nullptr) {
     return absl::InvalidArgumentError("the supervisor pages are missing");
   }
@@ -31,8 +30,7 @@ absl::StatusOr<std::vector<std::unique_ptr<Agent>>> MakeAgents(DaemonSetup& setu
       options.supervisor_pages.push_back(setup.supervisor_page(node));
       options.interrupt_lines.push_back(setup.interrupt_lines[node]);
     }
-    options.doorbell = setup.doorbell();
-    options.first_bell = bells.control_bell(i);
+    options.doorbell = setup.partition_doorbells[i].doorbell();
     if (setup.partitions.size() > 1) options.label = absl::StrCat("partition ", i, ": ");
     agents.push_back(MakeControlAgent(std::move(options)));
   }

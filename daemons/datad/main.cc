@@ -12,7 +12,7 @@ namespace {
 
 BellPlan Bells(const DaemonSetup& setup) {
   const FatTree tree(setup.spec.leaves(), setup.spec.parents_per_level);
-  return BellPlan::ForDataDaemon(tree, setup.parts, setup.part);
+  return BellPlan::ForDataDaemon(tree, setup.parts, setup.part, setup.partitions);
 }
 
 // The links of one half to all parts that share wires with this one.
@@ -27,7 +27,7 @@ absl::Status AttachLinks(DaemonSetup& setup, int half, std::vector<std::unique_p
         .wires = wires, .depth = setup.spec.link_depth, .words_max = setup.spec.words_max};
     absl::StatusOr<std::unique_ptr<Link>> link = AttachLink(
         setup.link_kind, part < setup.part ? 1 : 0, setup.link_descriptors[{half, part}], geometry,
-        [doorbell = peer->second.doorbell(), bell = peer->second.bell]() mutable {
+        [doorbell = peer->second.memory.doorbell(), bell = peer->second.bell]() mutable {
           doorbell.Ring(bell);
         });
     if (!link.ok()) return link.status();
@@ -38,7 +38,7 @@ absl::Status AttachLinks(DaemonSetup& setup, int half, std::vector<std::unique_p
 
 absl::StatusOr<std::vector<std::unique_ptr<Agent>>> MakeAgents(DaemonSetup& setup) {
   const BellPlan bells = Bells(setup);
-  if (bells.bells() != setup.bells) return absl::InvalidArgumentError("wrong number of bells");
+  if (!setup.Has(bells)) return absl::InvalidArgumentError("wrong number of bells");
   std::vector<std::unique_ptr<Agent>> agents;
   for (int half = 0; half < VCM5_HALVES; ++half) {
     DataAgentOptions options;
@@ -48,8 +48,11 @@ absl::StatusOr<std::vector<std::unique_ptr<Agent>>> MakeAgents(DaemonSetup& setu
     options.parts = setup.parts;
     options.pages = setup.pages;
     options.partitions = setup.partitions;
-    options.doorbell = setup.doorbell();
-    options.first_bell = bells.first_bell(half);
+    for (size_t i = 0; i < setup.partitions.size(); ++i) {
+      if (bells.bells(i) == 0) continue;
+      options.bells.push_back({setup.partition_doorbells[i].doorbell(), bells.first_bell(i, half),
+                               bells.first_leaf(i), bells.leaves(i)});
+    }
     options.links.resize(setup.parts);
     if (absl::Status status = AttachLinks(setup, half, options.links); !status.ok()) return status;
     options.interrupt_lines = setup.interrupt_lines;

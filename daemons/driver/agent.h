@@ -8,15 +8,20 @@
 #include <string>
 #include <vector>
 
+#include "switches/topology/partition.h"
+
 namespace vcm5 {
 
 // Something went wrong in a network or at a node's NI that the people who run the job must know.
-// Agents keep the first few; the job ends with the first.
+// Agents keep the first few; a partition that one concerns ends with the first.
 struct FabricError {
   static constexpr uint32_t kNetwork = 0xffffffffu;
 
   uint32_t leaf = 0;    // physical address of the node whose NI saw it, or kNetwork: no node did
   std::string message;  // one line, without the node's name: "destination 99 is outside ..."
+  Subtree below{};      // of kNetwork: the leaves below what is broken, or at its lower end
+
+  Subtree place() const { return leaf == kNetwork ? below : Subtree{leaf, 1}; }  // for ConcernedBy
 };
 
 // What one end of a wire between two data daemons counted, modulo 2^32.
@@ -53,8 +58,8 @@ class Agent {
   virtual std::vector<std::string> Waiting() const = 0;
 
   // Where messages were lost or made, by Kirchhoff's law over all that this agent knows both sides
-  // of; one line each. Empty unless something is broken.
-  virtual std::vector<std::string> Unbalanced() const { return {}; }
+  // of. Empty unless something is broken.
+  virtual std::vector<FabricError> Unbalanced() const { return {}; }
 
   // Its ends of the wires that lead to other daemons, of which it knows one side.
   virtual std::vector<WireEnd> WireEnds() const { return {}; }

@@ -72,9 +72,7 @@ class ControlAgent final : public Agent {
 
   const Partition members_;
   Doorbell doorbell_;
-  const uint32_t first_bell_;
   const std::string label_;
-  const std::function<bool()> hard_error_;
   ControlNetwork network_;
   std::vector<SupervisorPort> supervisors_;
   std::vector<ControlPort> ports_;
@@ -98,9 +96,7 @@ ControlNetworkOptions NetworkOptions(const MachineSpec& spec) {
 ControlAgent::ControlAgent(ControlAgentOptions options)
     : members_(std::move(options.members)),
       doorbell_(options.doorbell),
-      first_bell_(options.first_bell),
       label_(std::move(options.label)),
-      hard_error_(std::move(options.hard_error)),
       network_(BinaryTree::Balanced(static_cast<uint32_t>(options.pages.size())),
                NetworkOptions(options.spec)) {
   ControlPort::Options port;
@@ -126,10 +122,9 @@ unsigned ControlAgent::DoWork() {
   unsigned made = 0;
   bool resample = false;  // a node with a router-done under way has something new to say
   const auto leaves = static_cast<uint32_t>(leaves_.size());
-  const uint32_t last_bell = first_bell_ + vcm5_control_bells(leaves);
-  const unsigned rung = doorbell_.Take(first_bell_, last_bell, [&](uint32_t bell) {
-    const uint32_t leaf = vcm5_control_bell_node(bell - first_bell_);
-    const unsigned fifo = vcm5_control_bell_fifo(bell - first_bell_);
+  const unsigned rung = doorbell_.Take(0, vcm5_control_bells(leaves), [&](uint32_t bell) {
+    const uint32_t leaf = vcm5_control_bell_node(bell);
+    const unsigned fifo = vcm5_control_bell_fifo(bell);
     if (leaf >= leaves) return;  // a scribbled bell that nobody owns
     resample |= fifo == VCM5_FIFO_ROUTER_DONE;
     if (ControlPacket packet; ports_[leaf].PollWord(fifo, &packet)) {
@@ -208,10 +203,6 @@ void ControlAgent::NoteNeeds(uint32_t leaf) {
 // Looks whether programs have read what their ports wait for.
 unsigned ControlAgent::LookUnasked() {
   unsigned made = 0;
-  if (__builtin_expect(hard_error_ != nullptr, 0)) {
-    ports_[0].SetHardError(hard_error_());
-    if (ports_[0].TookNeeds()) NoteNeeds(0);
-  }
   polling_.swap(awaiting_);
   for (const uint32_t leaf : polling_) {
     leaves_[leaf].awaiting = false;

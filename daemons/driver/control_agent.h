@@ -4,7 +4,6 @@
 #define VCM5_DAEMONS_DRIVER_CONTROL_AGENT_H_
 
 #include <cstdint>
-#include <functional>
 #include <memory>
 #include <vector>
 
@@ -26,12 +25,7 @@ struct ControlAgentOptions {
   std::vector<vcm5_supervisor_page*> supervisor_pages;
   // Interrupt lines of the same (write ends of pipes; -1, or none at all: none).
   std::vector<int> interrupt_lines;
-  // Asked now and then, if set: whether there is a hard error elsewhere in the machine, of which
-  // the nodes of the partition are to be told (CN8).
-  std::function<bool()> hard_error;
-  // The vcm5_control_bells(pages.size()) bells from first_bell on, a multiple of 64.
-  Doorbell doorbell;
-  uint32_t first_bell = 0;
+  Doorbell doorbell;  // the partition's, with vcm5_control_bells(pages.size()) bells
   std::string label;  // before each line of Waiting(): "partition 1: "
 };
 

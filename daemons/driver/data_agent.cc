@@ -17,6 +17,7 @@
 #include "runtime/base/check.h"
 #include "runtime/base/prng.h"
 #include "switches/data/region.h"
+#include "switches/topology/concerned.h"
 #include "switches/topology/health.h"
 #include "switches/topology/route_table.h"
 
@@ -33,7 +34,7 @@ class DataAgent final : public DataNetworkAgent {
   std::vector<FabricError> TakeErrors() override { return std::exchange(errors_, {}); }
   std::vector<FabricStat> Stats() const override;
   std::vector<std::string> Waiting() const override;
-  std::vector<std::string> Unbalanced() const override;
+  std::vector<FabricError> Unbalanced() const override;
   std::vector<WireEnd> WireEnds() const override { return CountWireEnds(region_, half_); }
 
   uint32_t chips() const override { return region_.chips(); }
@@ -90,7 +91,9 @@ class DataAgent final : public DataNetworkAgent {
   void Depart();
   void Publish();
   void ReportFault(Leaf& leaf);
-  void AddError(uint32_t physical, std::string message);
+  void AddError(FabricError error) {
+    if (errors_.size() < kErrorsMax) errors_.push_back(std::move(error));
+  }
   void ReportChips();
 
   const int half_;
@@ -101,8 +104,7 @@ class DataAgent final : public DataNetworkAgent {
   Region region_;
   CapturedMessages captured_;
   bool holds_injection_ = false;
-  Doorbell doorbell_;
-  const uint32_t first_bell_;
+  std::vector<LeafBells> bells_;
   std::vector<Leaf> leaves_;
   std::vector<uint32_t> leaf_slot_;   // index into leaves_ by physical address - first leaf
   std::vector<uint32_t> pending_;
@@ -137,10 +139,12 @@ DataAgent::DataAgent(DataAgentOptions options)
       partitions_(std::move(options.partitions)),
       region_(tree_, MakeRegionOptions(options)),
       captured_(tree_, options.spec.link_depth, AllMembers(partitions_)),
-      doorbell_(options.doorbell),
-      first_bell_(options.first_bell),
+      bells_(std::move(options.bells)),
       links_(tree_, options.part, options.parts, std::move(options.links), region_,
-             [this](std::string what) { AddError(region_.first_leaf(), std::move(what)); }) {
+             [this](std::string what) {
+               // It carries wires of many partitions.
+               AddError({FabricError::kNetwork, std::move(what), LeavesOf(tree_)});
+             }) {
   const NiGeometry geometry = GeometryOf(options.spec);
   const vcm5_ni_offsets offsets = geometry.Offsets();
   const std::vector<const RouteTable*> routes_of = MakeRoutes();
@@ -160,6 +164,10 @@ DataAgent::DataAgent(DataAgentOptions options)
     const int line =
         leaf < options.interrupt_lines.size() ? options.interrupt_lines[leaf] : -1;
     leaves_.push_back({DataPort(port), options.pages[leaf], routes_of[leaf], line});
+  }
+  for (const LeafBells& bells : bells_) {
+    VCM5_CHECK(bells.first_leaf >= region_.first_leaf() &&
+               bells.first_leaf + bells.leaves <= region_.last_leaf());
   }
   region_.ProgramFall(AllMembers(partitions_));
   pending_.reserve(leaves_.size());
@@ -181,14 +189,16 @@ std::vector<const RouteTable*> DataAgent::MakeRoutes() {
 
 unsigned DataAgent::DoWork() {
   unsigned work = 0;
-  doorbell_.Take(first_bell_, first_bell_ + static_cast<uint32_t>(leaf_slot_.size()),
-                 [&](uint32_t bell) {
-                   Leaf* leaf = LeafOf(region_.first_leaf() + (bell - first_bell_));
-                   if (leaf == nullptr) return;
-                   RefreshCredit(*leaf);
-                   if (std::exchange(leaf->pending, true)) return;
-                   pending_.push_back(static_cast<uint32_t>(leaf - leaves_.data()));
-                 });
+  for (LeafBells& bells : bells_) {
+    const uint32_t first = bells.first_bell;
+    bells.doorbell.Take(first, first + bells.leaves, [&](uint32_t bell) {
+      Leaf* leaf = LeafOf(bells.first_leaf + (bell - first));
+      if (leaf == nullptr) return;
+      RefreshCredit(*leaf);
+      if (std::exchange(leaf->pending, true)) return;
+      pending_.push_back(static_cast<uint32_t>(leaf - leaves_.data()));
+    });
+  }
   if (__builtin_expect(!holds_injection_, 1)) work += InjectAll();
 
   work += links_.Receive();
@@ -303,7 +313,7 @@ void DataAgent::Publish() {
 // A message that was damaged will not be delivered: the job must not go on as if nothing was.
 void DataAgent::ReportChips() {
   for (const RegionFault& fault : region_.faults()) {
-    AddError(FabricError::kNetwork, DescribeFault(fault, tree_, half_));
+    AddError(ErrorOf(fault, tree_, half_));
   }
   region_.ClearFaults();
 }
@@ -312,15 +322,10 @@ void DataAgent::ReportFault(Leaf& leaf) {
   const DataPortReport report = leaf.port.TakeReport();
   if (report.fault == DataPortFault::kNone) return;
   if (report.fault == DataPortFault::kPrimary) {
-    AddError(FabricError::kNetwork,
-             DescribeDamage(tree_.leaf_peer(leaf.port.self()), tree_, half_));
+    AddError(DamageOf(tree_.leaf_peer(leaf.port.self()), tree_, half_));
     return;
   }
-  AddError(leaf.port.self(), DescribeFault(report, half_, leaf.routes->size(), words_max_));
-}
-
-void DataAgent::AddError(uint32_t physical, std::string message) {
-  if (errors_.size() < kErrorsMax) errors_.push_back({physical, std::move(message)});
+  AddError({leaf.port.self(), DescribeFault(report, half_, leaf.routes->size(), words_max_)});
 }
 
 DataCounts DataAgent::Counts() const {
@@ -352,13 +357,13 @@ std::vector<FabricStat> DataAgent::Stats() const {
   return stats;
 }
 
-std::vector<std::string> DataAgent::Unbalanced() const {
+std::vector<FabricError> DataAgent::Unbalanced() const {
   Kirchhoff law(tree_);
   law.SetChips(region_);
   for (const Leaf& leaf : leaves_) {
     law.SetEnd(LeafEnd(leaf.port.self()), {leaf.port.arrived(), leaf.port.injected()});
   }
-  return DescribeLosses(law, half_);
+  return DescribeLosses(law, half_, tree_, partitions_);
 }
 
 std::vector<std::string> DataAgent::Waiting() const {
@@ -371,7 +376,7 @@ std::vector<std::string> DataAgent::Waiting() const {
     lines.push_back(absl::StrCat(held, " messages wait in the router chips of the ",
                                  HalfName(half_), " data network"));
   }
-  for (std::string& line : Unbalanced()) lines.push_back(std::move(line));
+  for (FabricError& error : Unbalanced()) lines.push_back(std::move(error.message));
   return lines;
 }
 

@@ -20,6 +20,14 @@
 
 namespace vcm5 {
 
+// Bells first_bell, first_bell + 1, ... of a doorbell are those of leaves first_leaf, ...
+struct LeafBells {
+  Doorbell doorbell;
+  uint32_t first_bell = 0;  // a multiple of 8
+  uint32_t first_leaf = 0;
+  uint32_t leaves = 0;
+};
+
 struct DataAgentOptions {
   MachineSpec spec;
   int half = VCM5_LEFT;
@@ -33,9 +41,8 @@ struct DataAgentOptions {
   // Which address only others of their own partition; leaves outside of all send to nobody.
   std::vector<Partition> partitions;
 
-  // Bells [first_bell, first_bell + leaves of this part) of `doorbell`, in leaf order.
-  Doorbell doorbell;
-  uint32_t first_bell = 0;
+  // Where the nodes at leaves of this part ring.
+  std::vector<LeafBells> bells;
 
   // Links to the other parts, by part; null for oneself and for parts with no common wire.
   std::vector<std::unique_ptr<Link>> links;

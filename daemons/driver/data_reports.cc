@@ -1,13 +1,15 @@
 #include "daemons/driver/data_reports.h"
 
-#include "absl/strings/str_cat.h"
+#include <map>
 
+#include "absl/strings/str_cat.h"
+#include "switches/topology/concerned.h"
 #include "switches/topology/link_names.h"
 
 namespace vcm5 {
 namespace {
 
-constexpr size_t kPlacesMax = 8;  // that a report lists
+constexpr size_t kPlacesMax = 8;  // that a report lists of those that concern the same
 
 }  // namespace
 
@@ -40,32 +42,48 @@ std::string DescribeFault(const DataPortReport& report, int half, uint32_t parti
   return "";
 }
 
-std::string DescribeFault(const RegionFault& fault, const FatTree& tree, int half) {
+FabricError ErrorOf(const RegionFault& fault, const FatTree& tree, int half) {
   const LinkEnd from = FarEnd(tree, ChipEnd(fault.chip, fault.port));
-  if (fault.fault == RouterChipFault::kPrimary) return DescribeDamage(from, tree, half);
-  return absl::StrCat(HalfName(half), " data network: ", ChipName(tree, fault.chip),
-                      " dropped a message with an impossible route, which came by the ",
-                      LinkName(tree, from));
+  if (fault.fault == RouterChipFault::kPrimary) return DamageOf(from, tree, half);
+  return {FabricError::kNetwork,
+          absl::StrCat(HalfName(half), " data network: ", ChipName(tree, fault.chip),
+                       " dropped a message with an impossible route, which came by the ",
+                       LinkName(tree, from)),
+          LeavesBelowLink(tree, from)};
 }
 
-std::string DescribeDamage(const LinkEnd& from, const FatTree& tree, int half) {
-  return absl::StrCat(HalfName(half), " data network: a message was damaged on the ",
-                      LinkName(tree, from));
+FabricError DamageOf(const LinkEnd& from, const FatTree& tree, int half) {
+  return {FabricError::kNetwork,
+          absl::StrCat(HalfName(half), " data network: a message was damaged on the ",
+                       LinkName(tree, from)),
+          LeavesBelowLink(tree, from)};
 }
 
-std::vector<std::string> DescribeLosses(const Kirchhoff& law, int half) {
-  std::vector<std::string> lines;
-  const std::vector<Kirchhoff::Finding> findings = law.Find();
-  for (const Kirchhoff::Finding& finding : findings) {
-    const std::string network = absl::StrCat(HalfName(half), " data network: ");
-    if (lines.size() == kPlacesMax) {
-      lines.push_back(absl::StrCat(network, "messages lost or duplicated in ",
-                                   findings.size() - kPlacesMax, " more places"));
-      break;
-    }
-    lines.push_back(network + law.Describe(finding));
+std::vector<FabricError> DescribeLosses(const Kirchhoff& law, int half, const FatTree& tree,
+                                        std::span<const Partition> partitions) {
+  struct Places {
+    size_t count = 0;
+    Subtree one{};
+  };
+  std::map<std::vector<uint32_t>, Places> of;  // by partitions concerned
+  std::vector<FabricError> errors;
+  const std::string network = absl::StrCat(HalfName(half), " data network: ");
+  for (const Kirchhoff::Finding& finding : law.Find()) {
+    const Subtree below = finding.in_chip ? LeavesBelow(tree, finding.from.id)
+                                          : LeavesBelowLink(tree, finding.from);
+    Places& places = of[ConcernedBy(partitions, below)];
+    places.one = below;
+    if (++places.count > kPlacesMax) continue;
+    errors.push_back({FabricError::kNetwork, network + law.Describe(finding), below});
   }
-  return lines;
+  for (const auto& [concerned, places] : of) {
+    if (places.count <= kPlacesMax) continue;
+    errors.push_back({FabricError::kNetwork,
+                      absl::StrCat(network, "messages lost or duplicated in ",
+                                   places.count - kPlacesMax, " more places"),
+                      places.one});
+  }
+  return errors;
 }
 
 void AppendRegionStats(const Region& region, int half, std::vector<FabricStat>* stats) {
@@ -96,6 +114,9 @@ void AppendRegionStats(const Region& region, int half, std::vector<FabricStat>* 
   stats->push_back({name + ": CRC errors, secondary", sum.secondary_errors});
   stats->push_back({name + ": packets with impossible routes", sum.misrouted});
   stats->push_back({name + ": packets that chips dropped", sum.dropped});
+  if (region.ignored() != 0) {
+    stats->push_back({name + ": signals of mapped-out parts, ignored", region.ignored()});
+  }
   if (const LinkFaults* faults = region.link_faults()) {
     stats->push_back({name + ": faults, bits flipped", faults->counts().flipped});
     stats->push_back({name + ": faults, messages lost", faults->counts().lost});
@@ -131,26 +152,6 @@ std::vector<WireEnd> CountWireEnds(const Region& region, int half) {
     ends.push_back({half, wire, static_cast<uint32_t>(in), static_cast<uint32_t>(out)});
   }
   return ends;
-}
-
-void AppendWaiting(const DataPort& port, const vcm5_ni_page& page, int half,
-                   std::vector<std::string>* lines) {
-  const char* name = HalfName(half);
-  if (port.failed()) {
-    lines->push_back(absl::StrCat("node ", port.self(), "'s port to the ", name,
-                                  " data network is closed"));
-    return;
-  }
-  const uint32_t in = port.Undelivered();
-  const uint32_t out = vcm5_load_acquire(&page.node_data.out_tail[half]) - port.taken();
-  if (in != 0) {
-    lines->push_back(absl::StrCat("node ", port.self(), " has ", in, " messages to receive on the ",
-                                  name, " data network"));
-  }
-  if (out != 0) {
-    lines->push_back(absl::StrCat("node ", port.self(), " has ", out, " messages that the ", name,
-                                  " data network has not taken"));
-  }
 }
 
 uint64_t MessagesHeld(const Region& region) {

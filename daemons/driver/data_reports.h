@@ -3,6 +3,7 @@
 #define VCM5_DAEMONS_DRIVER_DATA_REPORTS_H_
 
 #include <cstdint>
+#include <span>
 #include <string>
 #include <vector>
 
@@ -20,11 +21,13 @@ const char* HalfName(int half);  // "left", "right"
 std::string DescribeFault(const DataPortReport& report, int half, uint32_t partition_size,
                           uint32_t words_max);
 // What a chip found wrong with a message: "left data network: ...".
-std::string DescribeFault(const RegionFault& fault, const FatTree& tree, int half);
+FabricError ErrorOf(const RegionFault& fault, const FatTree& tree, int half);
 // A message that was damaged on the link that leaves `from`.
-std::string DescribeDamage(const LinkEnd& from, const FatTree& tree, int half);
-// Where messages were lost or made; a line for each of the first few places.
-std::vector<std::string> DescribeLosses(const Kirchhoff& law, int half);
+FabricError DamageOf(const LinkEnd& from, const FatTree& tree, int half);
+// Where messages were lost or made: an error for each of the first few places that concern the same
+// of `partitions`, and one for all others of these.
+std::vector<FabricError> DescribeLosses(const Kirchhoff& law, int half, const FatTree& tree,
+                                        std::span<const Partition> partitions);
 
 // Counters of the region's chips: sums, and one a link; and of faults that were asked for.
 void AppendRegionStats(const Region& region, int half, std::vector<FabricStat>* stats);

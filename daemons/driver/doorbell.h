@@ -4,7 +4,9 @@
 #define VCM5_DAEMONS_DRIVER_DOORBELL_H_
 
 #include <bit>
+#include <cstddef>
 #include <cstdint>
+#include <span>
 
 #include "netif/shm/atomic_words.h"
 #include "netif/shm/ni_page.h"
@@ -64,8 +66,10 @@ class Doorbell {
   // Rings a bell from another daemon or from the launcher, and wakes the owner if it sleeps.
   void Ring(uint32_t index);
 
-  // Sleeps until somebody rings, at most `nanoseconds`. Returns at once if a bell has rung.
-  void Sleep(uint64_t nanoseconds);
+  // Sleeps until somebody rings one of `doorbells` (of which there is one), at most `nanoseconds`.
+  // Returns at once if a bell has rung. Of more than kWaitMax only the first wake the sleeper.
+  static void Sleep(std::span<const Doorbell> doorbells, uint64_t nanoseconds);
+  static constexpr size_t kWaitMax = 128;
 
   // Wakes whoever sleeps on `doorbell`; what a port's `wake` does.
   static void Wake(vcm5_doorbell* doorbell);

@@ -1,5 +1,7 @@
 #include "daemons/process/agent_loop.h"
 
+#include <utility>
+
 #include "absl/strings/str_cat.h"
 
 namespace vcm5 {
@@ -11,11 +13,18 @@ constexpr uint32_t kTurnsPerLook = 1024;
 // Turns that the last messages of a job get to arrive, at most.
 constexpr int kFinishTurnsMax = 10000;
 
+void Pack(FabricError error, config::Fault* fault) {
+  fault->set_leaf(error.leaf);
+  fault->set_message(std::move(error.message));
+  fault->set_first_below(error.below.first);
+  fault->set_below(error.below.size);
+}
+
 }  // namespace
 
 unsigned AgentLoop::DoWork() {
   // Before the agents look at their links, so that no ring is lost.
-  unsigned work = doorbell_.Take(bells_.others(), bells_.bells(), [this](uint32_t bell) {
+  unsigned work = doorbells_.front().Take(0, bells_.own_bells(), [this](uint32_t bell) {
     if (bell == bells_.launcher()) called_ = true;
   });
   for (const auto& agent : agents_) work += agent->DoWork();
@@ -32,7 +41,7 @@ absl::Status AgentLoop::Run() {
       continue;
     } else {
       if (absl::Status status = LookAround(); !status.ok()) return status;
-      doorbell_.Sleep(idle_.NextSleepNs());
+      Doorbell::Sleep(doorbells_, idle_.NextSleepNs());
     }
     called_ = false;
     if (absl::Status status = LookAround(); !status.ok()) return status;
@@ -41,11 +50,7 @@ absl::Status AgentLoop::Run() {
 
 void AgentLoop::TakeFaults(google::protobuf::RepeatedPtrField<config::Fault>* faults) {
   for (const auto& agent : agents_) {
-    for (FabricError& error : agent->TakeErrors()) {
-      config::Fault* fault = faults->Add();
-      fault->set_leaf(error.leaf);
-      fault->set_message(std::move(error.message));
-    }
+    for (FabricError& error : agent->TakeErrors()) Pack(std::move(error), faults->Add());
   }
 }
 
@@ -102,8 +107,8 @@ absl::Status AgentLoop::Answer(const config::ToDaemon& request) {
         line->set_value(stat.value);
         line->set_is_link(stat.is_link);
       }
-      for (std::string& line : agent->Unbalanced()) {
-        answer.mutable_finished()->add_unbalanced(std::move(line));
+      for (FabricError& error : agent->Unbalanced()) {
+        Pack(std::move(error), answer.mutable_finished()->add_unbalanced());
       }
     }
     Count(answer.mutable_finished()->mutable_wires());

@@ -5,6 +5,7 @@
 
 #include <cstdint>
 #include <memory>
+#include <utility>
 #include <vector>
 
 #include "absl/status/status.h"
@@ -19,9 +20,14 @@ namespace vcm5 {
 
 class AgentLoop {
  public:
-  AgentLoop(std::vector<std::unique_ptr<Agent>> agents, Doorbell doorbell, const BellPlan& bells,
-            ControlChannel& channel, IdleStrategy idle)
-      : agents_(std::move(agents)), doorbell_(doorbell), bells_(bells), channel_(channel), idle_(idle) {}
+  // `doorbells`: the daemon's own, then those of partitions, which agents have, too.
+  AgentLoop(std::vector<std::unique_ptr<Agent>> agents, std::vector<Doorbell> doorbells,
+            const BellPlan& bells, ControlChannel& channel, IdleStrategy idle)
+      : agents_(std::move(agents)),
+        doorbells_(std::move(doorbells)),
+        bells_(bells),
+        channel_(channel),
+        idle_(idle) {}
 
   absl::Status Run();
 
@@ -33,7 +39,7 @@ class AgentLoop {
   void Count(google::protobuf::RepeatedPtrField<config::WireEnd>* wires) const;
 
   std::vector<std::unique_ptr<Agent>> agents_;
-  Doorbell doorbell_;
+  std::vector<Doorbell> doorbells_;
   const BellPlan bells_;
   ControlChannel& channel_;
   IdleStrategy idle_;

@@ -118,7 +118,7 @@ int Serve(const DaemonProgram& program, ControlChannel& channel) {
   answer.mutable_ready();
   if (!channel.Send(answer).ok()) return 1;
 
-  AgentLoop loop(std::move(*agents), setup->doorbell(), program.bells(*setup), channel,
+  AgentLoop loop(std::move(*agents), setup->AllDoorbells(), program.bells(*setup), channel,
                  IdleStrategy(setup->processors, setup->runners));
   const absl::Status status = loop.Run();
   if (status.code() == absl::StatusCode::kUnavailable) {

@@ -22,16 +22,16 @@ absl::Status Malformed(const char* what) {
 }
 
 // Maps a doorbell and checks that it is the one that was promised.
-absl::StatusOr<SharedMemory> AttachDoorbell(int fd, uint32_t bells) {
+absl::StatusOr<DoorbellMemory> AttachDoorbell(int fd, uint32_t bells) {
   absl::StatusOr<SharedMemory> memory = SharedMemory::Attach(fd, Doorbell::BytesFor(bells));
-  if (!memory.ok()) return memory;
+  if (!memory.ok()) return memory.status();
   const auto* doorbell = reinterpret_cast<const vcm5_doorbell*>(memory->data());
   if (doorbell->magic != VCM5_DOORBELL_MAGIC || doorbell->version != VCM5_NI_VERSION ||
       doorbell->bells != bells) {
     return Malformed("not a doorbell of this version");
   }
   memory->CloseFd();
-  return memory;
+  return DoorbellMemory{std::move(*memory), bells};
 }
 
 class SetupReceiver {
@@ -50,13 +50,12 @@ class SetupReceiver {
       return Malformed("part of the data network");
     }
     if (message.link_kind() > static_cast<uint32_t>(LinkKind::kUnix)) return Malformed("link kind");
-    if (message.bells() > kBellsMax) return Malformed("bells");
     setup_.part = message.part();
     setup_.parts = message.parts();
     setup_.link_kind = static_cast<LinkKind>(message.link_kind());
     setup_.processors = message.processors();
     setup_.runners = message.runners();
-    setup_.bells = message.bells();
+    setup_.partition_doorbells.resize(setup_.partitions.size());
     setup_.pages.assign(spec->leaves(), nullptr);
     setup_.interrupt_lines.assign(spec->leaves(), -1);
     node_bytes_ = NodeMemoryBytes(*spec);
@@ -72,7 +71,7 @@ class SetupReceiver {
   }
 
   absl::StatusOr<DaemonSetup> Finish() {
-    if (!configured_ || setup_.doorbell_memory.data() == nullptr) return Malformed("no doorbell");
+    if (!configured_ || setup_.own_doorbell.bells == 0) return Malformed("no doorbell");
     return std::move(setup_);
   }
 
@@ -82,12 +81,11 @@ class SetupReceiver {
   absl::Status Place(const config::Descriptor& what, int fd) {
     const auto out_of_range = [] { return absl::OutOfRangeError("descriptor for no such part"); };
     switch (what.kind()) {
-      case config::Descriptor::DOORBELL: {
-        absl::StatusOr<SharedMemory> memory = AttachDoorbell(fd, setup_.bells);
-        if (!memory.ok()) return memory.status();
-        setup_.doorbell_memory = std::move(*memory);
-        return absl::OkStatus();
-      }
+      case config::Descriptor::OWN_DOORBELL:
+        return TakeDoorbell(what, fd, &setup_.own_doorbell);
+      case config::Descriptor::PARTITION_DOORBELL:
+        if (what.index() >= setup_.partition_doorbells.size()) return out_of_range();
+        return TakeDoorbell(what, fd, &setup_.partition_doorbells[what.index()]);
       case config::Descriptor::NODE_MEMORY: {
         if (what.index() >= setup_.pages.size()) return out_of_range();
         absl::StatusOr<SharedMemory> memory = SharedMemory::Attach(fd, node_bytes_);
@@ -114,18 +112,22 @@ class SetupReceiver {
         setup_.link_descriptors[{static_cast<int>(what.half()), what.index()}].push_back(fd);
         return absl::OkStatus();
       case config::Descriptor::PEER_DOORBELL: {
-        if (what.index() >= setup_.parts || what.bell() >= what.bells() ||
-            what.bells() > kBellsMax) {
-          return out_of_range();
-        }
-        absl::StatusOr<SharedMemory> memory = AttachDoorbell(fd, what.bells());
-        if (!memory.ok()) return memory.status();
-        setup_.peers[what.index()] = {std::move(*memory), what.bells(), what.bell()};
-        return absl::OkStatus();
+        if (what.index() >= setup_.parts || what.bell() >= what.bells()) return out_of_range();
+        DaemonSetup::Peer& peer = setup_.peers[what.index()];
+        peer.bell = what.bell();
+        return TakeDoorbell(what, fd, &peer.memory);
       }
       default:
         return out_of_range();
     }
+  }
+
+  static absl::Status TakeDoorbell(const config::Descriptor& what, int fd, DoorbellMemory* to) {
+    if (what.bells() > kBellsMax) return absl::OutOfRangeError("descriptor for no such doorbell");
+    absl::StatusOr<DoorbellMemory> doorbell = AttachDoorbell(fd, what.bells());
+    if (!doorbell.ok()) return doorbell.status();
+    *to = std::move(*doorbell);
+    return absl::OkStatus();
   }
 
   DaemonSetup setup_;
@@ -134,6 +136,22 @@ class SetupReceiver {
 };
 
 }  // namespace
+
+std::vector<Doorbell> DaemonSetup::AllDoorbells() const {
+  std::vector<Doorbell> all = {own_doorbell.doorbell()};
+  for (const DoorbellMemory& memory : partition_doorbells) {
+    if (memory.bells != 0) all.push_back(memory.doorbell());
+  }
+  return all;
+}
+
+bool DaemonSetup::Has(const BellPlan& plan) const {
+  if (own_doorbell.bells != plan.own_bells()) return false;
+  for (size_t i = 0; i < partition_doorbells.size(); ++i) {
+    if (partition_doorbells[i].bells != plan.bells(i)) return false;
+  }
+  return true;
+}
 
 absl::StatusOr<DaemonSetup> ReceiveSetup(ControlChannel& channel) {
   config::FromDaemon hello;

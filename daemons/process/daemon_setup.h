@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "absl/status/statusor.h"
+#include "daemons/config/bell_plan.h"
 #include "daemons/config/control_channel.h"
 #include "daemons/driver/doorbell.h"
 #include "daemons/link/make_link.h"
@@ -20,6 +21,12 @@
 
 namespace vcm5 {
 
+struct DoorbellMemory {
+  SharedMemory memory;
+  uint32_t bells = 0;
+  Doorbell doorbell() const { return Doorbell(memory.data(), bells); }
+};
+
 struct DaemonSetup {
   MachineSpec spec;
   std::vector<Partition> partitions;
@@ -28,10 +35,13 @@ struct DaemonSetup {
   LinkKind link_kind = LinkKind::kShm;
   uint32_t processors = 1;
   uint32_t runners = 1;
-  uint32_t bells = 0;
 
-  SharedMemory doorbell_memory;
-  Doorbell doorbell() const { return Doorbell(doorbell_memory.data(), bells); }
+  DoorbellMemory own_doorbell;
+  std::vector<DoorbellMemory> partition_doorbells;  // by partition; no bells: none
+  // The daemon's own, then those of partitions.
+  std::vector<Doorbell> AllDoorbells() const;
+  // Whether there are just as many bells as planned.
+  bool Has(const BellPlan& plan) const;
 
   std::vector<SharedMemory> memories;  // of the nodes, in no particular order
   std::vector<vcm5_ni_page*> pages;    // by physical address; null: none
@@ -42,10 +52,8 @@ struct DaemonSetup {
   }
 
   struct Peer {
-    SharedMemory doorbell_memory;
-    uint32_t bells = 0;
+    DoorbellMemory memory;
     uint32_t bell = 0;  // the one that is ours to ring
-    Doorbell doorbell() const { return Doorbell(doorbell_memory.data(), bells); }
   };
   std::map<uint32_t, Peer> peers;                                   // by part
   std::map<std::pair<int, uint32_t>, std::vector<int>> link_descriptors;  // by half and part

@@ -1,5 +1,7 @@
 #include "netif/ni/control_port.h"
 
+#include <utility>
+
 #include "netif/shm/atomic_words.h"
 #include "runtime/base/check.h"
 
@@ -76,12 +78,6 @@ inline bool ControlPort::HasRoom(unsigned fifo) {
   took_needs_ = true;
   ++f.stats().stalls_unread;
   return false;
-}
-
-void ControlPort::SetHardError(bool hard_error) {
-  if (hard_error == hard_error_) return;
-  hard_error_ = hard_error;
-  WantPoll(VCM5_FIFO_BROADCAST);
 }
 
 inline void ControlPort::PollSynchronisation(ControlOutgoing& out) {
@@ -327,6 +323,7 @@ void ControlPort::HandleSynchronisation(uint32_t bits) {
   if (supervisor_ != nullptr && supervisor_->HandleSynchronisation(bits)) {
     InterruptNode(VCM5_ATTENTION_ASYNC_OR);
   }
+  if (__builtin_expect((rises & kSyncHardError) != 0, 0)) InterruptNode(VCM5_ATTENTION_HARD_ERROR);
   CountEvent();
 }
 
@@ -356,7 +353,8 @@ void ControlPort::NoteError(uint64_t report) {
   CountEvent();
 }
 
-// What came is nothing that a sound network can send: a hard error, which all shall know.
+// What came is nothing that a sound network can send: a hard error, which all nodes of the partition
+// shall know (CN8). Told at the next Poll of broadcasts.
 void ControlPort::NoteLinkFault(ControlFault fault, uint64_t body) {
   if (link_fault_ == ControlFault::kNone) link_fault_ = fault;
   if (network_fault_ == ControlFault::kNone) {
@@ -365,7 +363,7 @@ void ControlPort::NoteLinkFault(ControlFault fault, uint64_t body) {
     vcm5_store_release(&page_->control.error,
                        control_body::Word(control_body::MakeError(fault, body, body)));
   }
-  SetHardError(true);
+  if (!std::exchange(hard_error_, true)) WantPoll(VCM5_FIFO_BROADCAST);
   CountEvent();
 }
 

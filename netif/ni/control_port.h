@@ -95,10 +95,6 @@ class ControlPort {
     return took;
   }
 
-  // This NI has a hard error, or whoever drives the network knows of one elsewhere in the machine:
-  // all nodes of the partition shall know (CN8). Told at the next Poll of broadcasts.
-  void SetHardError(bool hard_error);
-
   // Whether one of the following may have become true since the last call.
   bool TookNeeds() {
     const bool took = took_needs_;

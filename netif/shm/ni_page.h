@@ -102,6 +102,8 @@ enum vcm5_broadcast_kind {
 /* interrupt_word of an interrupt that was no broadcast: the supervisor's asynchronous OR rose, and
  * this node's supervisor had asked for that. */
 #define VCM5_ATTENTION_ASYNC_OR 0xffffffffu
+/* The same of a hard error of the machine, which concerns this partition (CN8). */
+#define VCM5_ATTENTION_HARD_ERROR 0xfffffffeu
 
 enum vcm5_combiner {
   VCM5_OR = 0,

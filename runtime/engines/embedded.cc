@@ -12,6 +12,7 @@
 #include "daemons/driver/node_wake.h"
 #include "runtime/base/check.h"
 #include "runtime/engines/embedded_machine.h"
+#include "switches/topology/concerned.h"
 #include "switches/topology/health.h"
 
 namespace vcm5 {
@@ -54,7 +55,7 @@ Embedded::Machine::Machine(EmbeddedOptions options)
     agent.half = half;
     agent.pages = pages;
     agent.partitions = options_.partitions;
-    agent.doorbell = halves[half];
+    agent.bells = {{halves[half], 0, 0, spec.nodes}};
     auto made = MakeDataAgent(std::move(agent));
     data_agents_.push_back(made.get());
     agents_.push_back(std::move(made));
@@ -136,15 +137,20 @@ std::vector<absl::Status> Embedded::Machine::Run(const std::vector<NodeMain>& ma
   }
   run(workers_[0]);
   for (std::thread& thread : threads) thread.join();
-  std::vector<std::string> lost;
+  std::vector<std::vector<std::string>> lost(outcomes_.size());
   for (const auto& agent : agents_) {
-    for (std::string& line : agent->Unbalanced()) lost.push_back(std::move(line));
+    for (const FabricError& error : agent->Unbalanced()) {
+      for (const uint32_t i : ConcernedBy(options_.partitions, error.place())) {
+        lost[i].push_back(error.message);
+      }
+    }
   }
   std::vector<absl::Status> statuses;
-  for (const Outcome& outcome : outcomes_) {
-    statuses.push_back(outcome.status.ok() && !lost.empty()
-                           ? absl::DataLossError(absl::StrJoin(lost, "\n"))
-                           : outcome.status);
+  for (size_t i = 0; i < outcomes_.size(); ++i) {
+    const absl::Status& status = outcomes_[i].status;
+    statuses.push_back(status.ok() && !lost[i].empty()
+                           ? absl::DataLossError(absl::StrJoin(lost[i], "\n"))
+                           : status);
   }
   return statuses;
 }

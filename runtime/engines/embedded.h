@@ -60,8 +60,10 @@ class Embedded {
   // networks keep their state, as a machine does. For a machine of one partition.
   absl::Status Run(const NodeMain& node_main);
 
-  // The same with a program for each partition, at the same time. A partition that a network reports
-  // an error for ends, and the others go on. should_stop ends those that have not ended.
+  // The same with a program for each partition, at the same time. What a network reports ends the
+  // partitions that it concerns, and the others go on. Of a hard error of the data network the nodes
+  // of these are told first, and the bit stays until the supervisor of the partition's first node
+  // takes it back. should_stop ends those that have not ended.
   std::vector<absl::Status> RunPartitions(const std::vector<NodeMain>& mains);
 
   // Ends the calling node's fiber as if its main had returned. On a node's fiber only.

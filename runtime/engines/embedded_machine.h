@@ -38,6 +38,13 @@ struct alignas(64) EmbeddedNode {
   NetworkPositions seen;  // with several threads: at the last miss
 };
 
+// A partition that will be stopped.
+struct Sentence {
+  uint32_t partition;
+  absl::Status status;
+  uint64_t round;  // of the worker
+};
+
 // What one thread runs.
 struct Worker {
   std::vector<EmbeddedNode*> nodes;  // that have not finished
@@ -45,6 +52,8 @@ struct Worker {
   Prng prng{1};
   uint64_t quiet_rounds = 0;
   uint32_t stops_seen = 0;  // of Machine::stops_
+  uint64_t rounds = 0;      // since the run began
+  std::vector<Sentence> sentences;  // by round
 
   // The round of turns that is going on:
   size_t at = 0;     // whose turn it is, in `nodes`
@@ -78,7 +87,8 @@ class Embedded::Machine {
   void RunWorker(Worker& worker);
   unsigned RunNodes(Worker& worker, bool all);
   unsigned RunAgents(Worker& worker);
-  void Collect(Agent& agent);
+  void Collect(Worker& worker, Agent& agent);
+  void CarryOut(Worker& worker, uint64_t rounds);
   void Wait(Worker& worker);
   void Stop(uint32_t partition, absl::Status status);
   void StopAll(const absl::Status& status);
@@ -92,6 +102,8 @@ class Embedded::Machine {
   static constexpr size_t kColour = 7 * 64;
   static constexpr size_t kColours = 32;
 
+  // That the nodes of a partition have to hear of a hard error before they are stopped.
+  static constexpr uint64_t kRoundsToHear = 256;
   static constexpr uint64_t kSpinRounds = 64;  // some microseconds
   // A worker that has nothing to do and no processor to itself sleeps so long at most.
   static constexpr uint64_t kPauseMaxUs = 1000;

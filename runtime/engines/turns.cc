@@ -10,6 +10,7 @@
 #include "daemons/driver/node_wake.h"
 #include "runtime/base/check.h"
 #include "runtime/engines/embedded_machine.h"
+#include "switches/topology/concerned.h"
 
 namespace vcm5 {
 namespace {
@@ -100,23 +101,32 @@ unsigned Embedded::Machine::RunAgents(Worker& worker) {
       continue;
     }
     work += agent->DoWork();
-    Collect(*agent);
+    Collect(worker, *agent);
   }
   return work;
 }
 
-// An error belongs to the partition of the node that it names.
-void Embedded::Machine::Collect(Agent& agent) {
+// An error ends the partitions that it concerns. If it is a hard error of the data network their nodes
+// are told first (CN8), and have some turns more.
+void Embedded::Machine::Collect(Worker& worker, Agent& agent) {
   for (const FabricError& error : agent.TakeErrors()) {
-    const absl::Status status =
-        absl::FailedPreconditionError(ErrorLine(options_.partitions, error));
-    const EmbeddedNode* node = error.leaf < nodes_.size() ? &nodes_[error.leaf] : nullptr;
-    if (node != nullptr && node->worker != nullptr) {
-      Stop(node->partition, status);
-    } else {
-      StopAll(status);
+    const bool is_network = error.leaf == FabricError::kNetwork;
+    for (const uint32_t i : ConcernedBy(options_.partitions, error.place())) {
+      if (is_network) supervisor(options_.partitions[i].front()).SetHardError(true);
+      worker.sentences.push_back(
+          {i, absl::FailedPreconditionError(ErrorLine(options_.partitions, error)),
+           worker.rounds + (is_network ? kRoundsToHear : 0)});
     }
   }
+}
+
+// The sentences of up to some round.
+void Embedded::Machine::CarryOut(Worker& worker, uint64_t rounds) {
+  std::erase_if(worker.sentences, [this, rounds](Sentence& sentence) {
+    if (sentence.round > rounds) return false;
+    Stop(sentence.partition, std::move(sentence.status));
+    return true;
+  });
 }
 
 // Nothing happens to a partition that has ended already.
@@ -147,14 +157,15 @@ void Embedded::Machine::Retire(Worker& worker) {
 
 void Embedded::Machine::RunWorker(Worker& worker) {
   const std::vector<EmbeddedNode*> all_nodes = worker.nodes;
-  uint64_t rounds = 0;
+  worker.rounds = 0;
   while (live_.load(std::memory_order_acquire) != 0) {
     if (__builtin_expect(StopWanted(worker), 0)) Retire(worker);
     // A node that missed may yet do something that no message is needed for, and others may be busy
     // until it does: now and then everybody gets a turn.
-    const unsigned ran = RunNodes(worker, (rounds & 0xff) == 0xff);
+    const unsigned ran = RunNodes(worker, (worker.rounds & 0xff) == 0xff);
     const unsigned work = RunAgents(worker);
-    if ((++rounds & 0xff) == 0 && options_.should_stop && options_.should_stop()) {
+    if (__builtin_expect(!worker.sentences.empty(), 0)) CarryOut(worker, worker.rounds);
+    if ((++worker.rounds & 0xff) == 0 && options_.should_stop && options_.should_stop()) {
       StopAll(absl::DeadlineExceededError("the run was told to stop"));
     }
     if (ran != 0 || work != 0) {
@@ -170,6 +181,7 @@ void Embedded::Machine::RunWorker(Worker& worker) {
     RunNodes(worker, true);
     Wait(worker);
   }
+  CarryOut(worker, ~uint64_t{0});
   worker.nodes = all_nodes;
 }
 

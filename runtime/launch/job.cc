@@ -3,6 +3,7 @@
 #include <signal.h>
 #include <sys/wait.h>
 
+#include <algorithm>
 #include <boost/asio/post.hpp>
 #include <chrono>
 #include <cstdio>
@@ -22,6 +23,7 @@ using std::chrono::milliseconds;
 constexpr milliseconds kReadyTime{10000};
 constexpr milliseconds kDrainTime{500};
 constexpr milliseconds kFaultTime{20};
+constexpr milliseconds kHardErrorTime{250};
 // For the other nodes, after one has failed.
 constexpr milliseconds kGraceTime{500};
 // Between SIGTERM and SIGKILL.
@@ -29,6 +31,12 @@ constexpr milliseconds kTerminateTime{250};
 
 // Nodes started between two looks at what else happens.
 constexpr int kNodesPerTurn = 16;
+
+std::vector<Partition> PartitionsOf(const RunOptions& options) {
+  std::vector<Partition> partitions;
+  for (const ProgramRun& program : options.programs) partitions.push_back(program.partition);
+  return partitions;
+}
 
 }  // namespace
 
@@ -39,11 +47,10 @@ Job::Job(const RunOptions& options)
       nodes_(options, spawner_, output_),
       signals_(io_, SIGCHLD),
       ready_timer_(io_),
-      fault_timer_(io_),
       timeout_timer_(io_),
       report_timer_(io_),
       finish_timer_(io_),
-      wires_(options.machine, options.data_daemons) {
+      wires_(options.machine, PartitionsOf(options), options.data_daemons) {
   uint32_t node = 0;
   for (const ProgramRun& program : options_.programs) {
     Party& party = parties_.emplace_back(io_);
@@ -84,8 +91,11 @@ std::string Job::OutputLost() const {
 // ---- starting ------------------------------------------------------------------------------------
 
 absl::Status Job::Start() {
-  // Each node: memory, both ends of its interrupt line, its two outputs; and some for everybody.
-  const uint64_t files = 5 * uint64_t{options_.nodes()} + 8 * uint64_t{options_.data_daemons} + 32;
+  // Each node: memory, both ends of its interrupt line, its two outputs; some for everybody; and of
+  // doorbells no more than nodes, or partitions at every daemon.
+  const uint64_t daemons = uint64_t{options_.data_daemons} + 1;
+  const uint64_t files = 5 * uint64_t{options_.nodes()} + 8 * daemons + 32 +
+                         parties_.size() + std::min<uint64_t>(options_.nodes(), parties_.size() * daemons);
   if (files > spawner_.descriptors_max()) {
     return absl::InvalidArgumentError(absl::StrCat(
         options_.nodes(), " nodes as processes need ", files, " open files, but only ",
@@ -221,7 +231,7 @@ void Job::OnNodeEnded(uint32_t node, int status) {
   const std::string line =
       absl::StrCat(fabric_->NameOf(place.physical), " ", DescribeEnd(status), Outcome());
   if (WIFSIGNALED(status)) {
-    if (!party.fault_line.empty()) {
+    if (party.fault_line != nullptr) {
       EndWithFault(party);
       return;
     }
@@ -234,13 +244,6 @@ void Job::OnNodeEnded(uint32_t node, int status) {
   if (exit_status_ == 0) exit_status_ = ShellStatus(status);
   After(party.grace_timer, kGraceTime,
         [this, &party, status, line] { EndParty(party, ShellStatus(status), line); });
-}
-
-Job::Party* Job::PartyOf(uint32_t physical) {
-  for (const JobFabric::Place& place : fabric_->places()) {
-    if (place.physical == physical) return &parties_[place.partition];
-  }
-  return nullptr;
 }
 
 const char* Job::Outcome() const {
@@ -258,24 +261,25 @@ void Job::OnDaemonEnded(DaemonHandle& daemon, int status) {
 }
 
 // A daemon that dies takes its links with it, and its peers may complain before its end is known:
-// wait a moment for that, the better reason.
+// wait a moment for that, the better reason. Longer if the data network has a hard error: of that the
+// nodes of a partition are told (CN8), and shall have time to hear it.
 void Job::OnFault(DaemonHandle&, const config::Fault& fault) {
-  Party* party = PartyOf(fault.leaf());
-  const std::string line = fabric_->LineOf({fault.leaf(), fault.message()});
-  if (party == nullptr) {
-    if (!network_line_.empty()) return;
-    network_line_ = line;
-    // A hard error of the data network is distributed to all nodes (CN8).
-    for (size_t i = 0; i < parties_.size(); ++i) fabric_->supervisor(i).SetHardError(true);
-    After(fault_timer_, kFaultTime, [this] { End(kExitFailure, network_line_); });
-    return;
+  const FabricError error = Unpack(fault);
+  const bool is_network = error.leaf == FabricError::kNetwork;
+  const auto line = std::make_shared<std::string>(fabric_->LineOf(error));
+  for (const uint32_t i : fabric_->ConcernedBy(error)) {
+    if (is_network) fabric_->supervisor(i).SetHardError(true);
+    Party* party = &parties_[i];
+    if (party->fault_line != nullptr) continue;
+    party->fault_line = line;
+    After(party->fault_timer, is_network ? kHardErrorTime : kFaultTime,
+          [this, party] { EndWithFault(*party); });
   }
-  if (!party->fault_line.empty()) return;
-  party->fault_line = line;
-  After(party->fault_timer, kFaultTime, [this, party] { EndWithFault(*party); });
 }
 
-void Job::EndWithFault(Party& party) { EndParty(party, kExitFailure, party.fault_line); }
+void Job::EndWithFault(Party& party) {
+  if (!party.ending) EndParty(party, kExitFailure, std::exchange(*party.fault_line, {}));
+}
 
 void Job::OnFailed(DaemonHandle& daemon, const std::string& reason) {
   End(kExitFailure, absl::StrCat(daemon.name(), " failed: ", reason));
@@ -298,7 +302,8 @@ void Job::End(int status, const std::string& line) {
 
 // Ends one program of several; a job of one ends with it.
 void Job::EndParty(Party& party, int status, const std::string& line) {
-  if (parties_.size() == 1 || phase_ != Phase::kRunning) return End(status, line);
+  const bool goes_on = phase_ == Phase::kRunning || phase_ == Phase::kFinishing;
+  if (parties_.size() == 1 || !goes_on) return End(status, line);
   if (party.ending) return;
   if (exit_status_ == 0) exit_status_ = status;
   if (!line.empty()) output_.Say(line);
@@ -344,10 +349,9 @@ void Job::Finish() {
   const bool failed = phase_ == Phase::kEnding;
   phase_ = Phase::kFinishing;
   for (auto* timer : {&ready_timer_, &timeout_timer_, &report_timer_}) timer->cancel();
-  if (!network_line_.empty()) End(kExitFailure, network_line_);
   for (Party& party : parties_) {
     party.grace_timer.cancel();
-    if (!party.ending && !party.fault_line.empty()) EndWithFault(party);
+    if (party.fault_line != nullptr) EndWithFault(party);
   }
   answers_due_ = 0;
   // A job that failed owes no counters, unless they were asked for.
@@ -359,7 +363,7 @@ void Job::Finish() {
 void Job::Drain() {
   if (phase_ != Phase::kFinishing) return;
   if (answers_due_ != 0) End(kExitFailure, "a daemon did not answer at the end of the job");
-  EndUnbalanced();
+  EndLate();
   phase_ = Phase::kDraining;
   if (options_.stats) {
     for (const std::string& line : FormatStats(stats_)) output_.Say(line);

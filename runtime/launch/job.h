@@ -12,7 +12,8 @@
 // wait has a bound, except the one for a reader of a job that ended well.
 //
 // A job runs a program in each of its partitions. What goes wrong in one of several ends that one
-// only, with its own line; the exit status is that of the first.
+// only, with its own line, and damage in a network ends those whose messages pass there; the exit
+// status is that of the first.
 #ifndef VCM5_RUNTIME_LAUNCH_JOB_H_
 #define VCM5_RUNTIME_LAUNCH_JOB_H_
 
@@ -56,8 +57,10 @@ class Job : public DaemonObserver {
     uint32_t last_node = 0;   // one past
     bool ending = false;
     bool failed = false;      // a node ended with a nonzero status
-    std::string fault_line;   // what a network complained about first
-    boost::asio::steady_timer fault_timer;  // a daemon may have died
+    // What a network complained about first, if it did; emptied by the first to end of those that
+    // it concerns.
+    std::shared_ptr<std::string> fault_line;
+    boost::asio::steady_timer fault_timer;  // a daemon may have died; nodes may look at the bit
     boost::asio::steady_timer grace_timer;  // after a node failed; before SIGKILL
   };
   // For the daemons to answer.
@@ -87,13 +90,15 @@ class Job : public DaemonObserver {
   void End(int status, const std::string& line);
   void EndParty(Party& party, int status, const std::string& line);
   void StopNodes(Party& party);
-  Party* PartyOf(uint32_t physical);
   const char* Outcome() const;  // the end of a line that says why one ended
   void Report();
   void AskDaemons(const config::ToDaemon& message);
   void AskForTheLast();
   void Answered();
-  void EndUnbalanced();
+  bool EndedWell(const FabricError& error) const;
+  void SayLate(const FabricError& error);
+  static FabricError Unpack(const config::Fault& fault);
+  void EndLate();
   void Finish();
   void Drain();
   void Done();
@@ -117,7 +122,6 @@ class Job : public DaemonObserver {
   std::deque<Party> parties_;  // by partition
   boost::asio::signal_set signals_;
   boost::asio::steady_timer ready_timer_;    // daemons must be ready
-  boost::asio::steady_timer fault_timer_;    // a daemon may have died
   boost::asio::steady_timer timeout_timer_;  // --timeout
   boost::asio::steady_timer report_timer_;   // daemons must say who waits for whom
   boost::asio::steady_timer finish_timer_;   // daemons must give their counters; output must drain
@@ -125,13 +129,13 @@ class Job : public DaemonObserver {
   Phase phase_ = Phase::kRunning;
   int exit_status_ = 0;
   bool reason_given_ = false;   // why the job fails has been said, or is known without words
-  std::string network_line_;    // what a network complained about first, of no node
   bool reporting_ = false;      // --timeout has struck; daemons are asked
   unsigned answers_due_ = 0;    // of the daemons, to what they were asked last
   std::vector<std::string> waiting_;
   std::vector<FabricStat> stats_;
   WireBalance wires_;                    // between data daemons
-  std::vector<std::string> unbalanced_;  // where messages were lost or made
+  std::vector<FabricError> late_faults_;
+  std::vector<FabricError> unbalanced_;  // where messages were lost or made
 };
 
 }  // namespace vcm5

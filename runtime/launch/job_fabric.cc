@@ -13,6 +13,7 @@
 #include "daemons/driver/node_memory.h"
 #include "daemons/driver/node_ranges.h"
 #include "daemons/driver/part_links.h"
+#include "switches/topology/concerned.h"
 
 namespace vcm5 {
 namespace {
@@ -21,6 +22,13 @@ uint32_t CountProcessors() {
   cpu_set_t set;
   if (sched_getaffinity(0, sizeof set, &set) != 0) return 1;
   return static_cast<uint32_t>(CPU_COUNT(&set));
+}
+
+absl::StatusOr<SharedMemory> MakeDoorbell(uint32_t bells) {
+  absl::StatusOr<SharedMemory> memory =
+      SharedMemory::Create("vcm5-doorbell", Doorbell::BytesFor(bells));
+  if (memory.ok()) Doorbell::Create(memory->data(), bells);
+  return memory;
 }
 
 // Collects descriptors into frames of as many as one may carry.
@@ -86,12 +94,17 @@ absl::Status JobFabric::MakeDaemons() {
   for (uint32_t daemon = 0; daemon < daemons(); ++daemon) {
     const BellPlan bells =
         is_control(daemon) ? BellPlan::ForControlDaemon(partitions_)
-                           : BellPlan::ForDataDaemon(tree_, options_.data_daemons, daemon);
-    absl::StatusOr<SharedMemory> memory =
-        SharedMemory::Create("vcm5-doorbell", Doorbell::BytesFor(bells.bells()));
-    if (!memory.ok()) return memory.status();
-    Doorbell::Create(memory->data(), bells.bells());
-    daemons_.push_back({bells, std::move(*memory)});
+                           : BellPlan::ForDataDaemon(tree_, options_.data_daemons, daemon, partitions_);
+    absl::StatusOr<SharedMemory> own = MakeDoorbell(bells.own_bells());
+    if (!own.ok()) return own.status();
+    std::vector<SharedMemory> doorbells(partitions_.size());
+    for (size_t i = 0; i < partitions_.size(); ++i) {
+      if (bells.bells(i) == 0) continue;
+      absl::StatusOr<SharedMemory> memory = MakeDoorbell(bells.bells(i));
+      if (!memory.ok()) return memory.status();
+      doorbells[i] = std::move(*memory);
+    }
+    daemons_.push_back({bells, std::move(*own), std::move(doorbells)});
   }
   return absl::OkStatus();
 }
@@ -131,10 +144,9 @@ absl::Status JobFabric::MakeNodes() {
                         .partition_size = static_cast<uint32_t>(partitions_[partition].size()),
                         .processors = processors_,
                         .runners = runners(),
-                        .data_bell = {bells.bell(VCM5_LEFT, physical),
-                                      bells.bell(VCM5_RIGHT, physical)},
-                        .control_bell = daemons_.back().bells.control_bell(partition) +
-                                        vcm5_control_bell(self)});
+                        .data_bell = {bells.bell(partition, VCM5_LEFT, physical),
+                                      bells.bell(partition, VCM5_RIGHT, physical)},
+                        .control_bell = vcm5_control_bell(self)});
     int line[2];
     if (pipe2(line, O_CLOEXEC | O_NONBLOCK) != 0) {
       return absl::ResourceExhaustedError(
@@ -156,14 +168,14 @@ absl::Status JobFabric::MakeSupervisors() {
                               static_cast<uint32_t>(partitions_[partition].size()));
   }
   const Daemon& control = daemons_.back();
-  const Doorbell doorbell(control.doorbell.data(), control.bells.bells());
   for (size_t i = 0; i < partitions_.size(); ++i) {
     vcm5_supervisor_port& port = supervisor_ports_.emplace_back();
     if (const char* wrong = vcm5_supervisor_attach(&port, page + partitions_[i].front())) {
       return absl::InternalError(wrong);
     }
+    const Doorbell doorbell(control.doorbells[i].data(), control.bells.bells(i));
     port.doorbell = doorbell.shared();
-    port.bell = doorbell.bell(control.bells.control_bell(i) + vcm5_supervisor_bell(0));
+    port.bell = doorbell.bell(vcm5_supervisor_bell(0));
     port.wake = Doorbell::Wake;
   }
   return absl::OkStatus();
@@ -183,14 +195,19 @@ absl::Status JobFabric::Configure(uint32_t daemon, ControlChannel& channel) cons
   configure->set_link_kind(static_cast<uint32_t>(options_.link));
   configure->set_processors(processors_);
   configure->set_runners(runners());
-  configure->set_bells(self.bells.bells());
   if (absl::Status status = channel.Send(message); !status.ok()) return status;
 
   BatchSender batch(channel);
-  absl::Status status = batch.Add(self.doorbell.fd(), config::Descriptor::DOORBELL);
+  absl::Status status = batch.Add(self.own_doorbell.fd(), config::Descriptor::OWN_DOORBELL, 0, 0,
+                                  self.bells.own_bells());
+  for (uint32_t i = 0; i < partitions_.size(); ++i) {
+    if (self.bells.bells(i) == 0) continue;
+    status.Update(batch.Add(self.doorbells[i].fd(), config::Descriptor::PARTITION_DOORBELL, i, 0,
+                            self.bells.bells(i)));
+  }
   for (uint32_t node = 0; status.ok() && node < places_.size(); ++node) {
     const uint32_t physical = places_[node].physical;
-    if (!is_control(daemon) && !self.bells.has_leaf(physical)) continue;
+    if (!is_control(daemon) && DataDaemonOf(node) != daemon) continue;
     const NodeParts& parts = nodes_[node];
     status.Update(batch.Add(parts.memory.fd(), config::Descriptor::NODE_MEMORY, physical));
     status.Update(
@@ -204,8 +221,8 @@ absl::Status JobFabric::Configure(uint32_t daemon, ControlChannel& channel) cons
   for (uint32_t peer = 0; status.ok() && peer < options_.data_daemons; ++peer) {
     if (peer == daemon) continue;
     const BellPlan& bells = daemons_[peer].bells;
-    status.Update(batch.Add(daemons_[peer].doorbell.fd(), config::Descriptor::PEER_DOORBELL, peer, 0,
-                            bells.bells(), bells.peer(daemon)));
+    status.Update(batch.Add(daemons_[peer].own_doorbell.fd(), config::Descriptor::PEER_DOORBELL, peer,
+                            0, bells.own_bells(), bells.peer(daemon)));
   }
   for (const DataLink& link : links_) {
     if (link.low != daemon && link.high != daemon) continue;
@@ -221,22 +238,28 @@ absl::Status JobFabric::Configure(uint32_t daemon, ControlChannel& channel) cons
 }
 
 std::vector<int> JobFabric::NodeDescriptors(uint32_t node) const {
-  return {nodes_[node].memory.fd(), daemons_[DataDaemonOf(node)].doorbell.fd(),
-          daemons_.back().doorbell.fd(), nodes_[node].interrupt_read.get()};
+  const uint32_t partition = places_[node].partition;
+  return {nodes_[node].memory.fd(), daemons_[DataDaemonOf(node)].doorbells[partition].fd(),
+          daemons_.back().doorbells[partition].fd(), nodes_[node].interrupt_read.get()};
 }
 
 NodeEnvironment JobFabric::EnvironmentOf(uint32_t node) const {
+  const uint32_t partition = places_[node].partition;
   return {.memory = 3,
           .memory_bytes = static_cast<uint32_t>(nodes_[node].memory.size()),
           .data_doorbell = 4,
-          .data_bells = daemons_[DataDaemonOf(node)].bells.bells(),
+          .data_bells = daemons_[DataDaemonOf(node)].bells.bells(partition),
           .control_doorbell = 5,
-          .control_bells = daemons_.back().bells.bells(),
+          .control_bells = daemons_.back().bells.bells(partition),
           .interrupt_line = 6};
 }
 
 std::string JobFabric::LineOf(const FabricError& error) const {
   return ErrorLine(partitions_, error);
+}
+
+std::vector<uint32_t> JobFabric::ConcernedBy(const FabricError& error) const {
+  return vcm5::ConcernedBy(partitions_, error.place());
 }
 
 std::string JobFabric::NameOf(uint32_t physical) const {
@@ -247,13 +270,16 @@ void JobFabric::CloseDescriptors() {
   // The daemons have the memory mapped; nobody here looks into it.
   nodes_.clear();
   links_.clear();
-  for (Daemon& daemon : daemons_) daemon.doorbell.CloseFd();
+  for (Daemon& daemon : daemons_) {
+    daemon.own_doorbell.CloseFd();
+    for (SharedMemory& doorbell : daemon.doorbells) doorbell.CloseFd();
+  }
   supervisor_memory_.CloseFd();
 }
 
 void JobFabric::Wake(uint32_t daemon) {
   const BellPlan& bells = daemons_[daemon].bells;
-  Doorbell(daemons_[daemon].doorbell.data(), bells.bells()).Ring(bells.launcher());
+  Doorbell(daemons_[daemon].own_doorbell.data(), bells.own_bells()).Ring(bells.launcher());
 }
 
 }  // namespace vcm5

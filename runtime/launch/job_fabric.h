@@ -57,6 +57,8 @@ class JobFabric {
   // job, or "leaf 7".
   std::string NameOf(uint32_t physical) const;
   std::string LineOf(const FabricError& error) const;
+  // The partitions whose programs end with it.
+  std::vector<uint32_t> ConcernedBy(const FabricError& error) const;
 
   // Makes a daemon look at its control socket.
   void Wake(uint32_t daemon);
@@ -67,7 +69,8 @@ class JobFabric {
  private:
   struct Daemon {
     BellPlan bells;
-    SharedMemory doorbell;
+    SharedMemory own_doorbell;
+    std::vector<SharedMemory> doorbells;  // by partition; none where the plan has no bells
   };
   struct DataLink {
     uint32_t low;  // the part that is side 0

@@ -70,7 +70,7 @@ void Job::Report() {
                                  " s (--timeout): ", nodes_.alive(), " of ", options_.nodes(),
                                  " nodes still ran; the job has ended"));
   for (const std::string& line : waiting_) output_.Say(absl::StrCat("  ", line));
-  for (const std::string& line : wires_.Lines()) output_.Say(absl::StrCat("  ", line));
+  for (const FabricError& loss : wires_.Losses()) output_.Say(absl::StrCat("  ", loss.message));
 }
 
 // ---- when all nodes have ended -------------------------------------------------------------------
@@ -84,25 +84,45 @@ void Job::AskForTheLast() {
 
 void Job::OnFinished(DaemonHandle& daemon, const config::Finished& finished) {
   if (phase_ != Phase::kFinishing) return;
-  if (finished.faults_size() > 0) {
-    const config::Fault& fault = finished.faults(0);
-    End(kExitFailure, fabric_->LineOf({fault.leaf(), fault.message()}));
-  }
+  for (const config::Fault& fault : finished.faults()) late_faults_.push_back(Unpack(fault));
   for (const config::Stat& stat : finished.stats()) {
     stats_.push_back({.name = stat.name(), .value = stat.value(), .is_link = stat.is_link()});
   }
-  for (const std::string& line : finished.unbalanced()) unbalanced_.push_back(line);
+  for (const config::Fault& loss : finished.unbalanced()) unbalanced_.push_back(Unpack(loss));
   wires_.Take(daemon.index(), finished.wires());
   Answered();
 }
 
-// A job whose nodes all ended well has failed all the same if the network lost one of its messages,
-// or made one.
-void Job::EndUnbalanced() {
-  for (const std::string& line : wires_.Lines()) unbalanced_.push_back(line);
-  if (unbalanced_.empty() || reason_given_) return;
-  End(kExitFailure, unbalanced_.front());
-  for (size_t i = 1; i < unbalanced_.size(); ++i) output_.Say(unbalanced_[i]);
+FabricError Job::Unpack(const config::Fault& fault) {
+  return {fault.leaf(), fault.message(), {fault.first_below(), fault.below()}};
+}
+
+// Whether one of the programs that it concerns has not failed before.
+bool Job::EndedWell(const FabricError& error) const {
+  for (const uint32_t i : fabric_->ConcernedBy(error)) {
+    if (!parties_[i].ending) return true;
+  }
+  return false;
+}
+
+void Job::SayLate(const FabricError& error) {
+  reason_given_ = true;
+  if (exit_status_ == 0) exit_status_ = kExitFailure;
+  output_.Say(fabric_->LineOf(error));
+}
+
+// A program whose nodes all ended well has failed all the same if a network says at the last that it
+// did something wrong, or that a message of its was damaged, lost or made.
+void Job::EndLate() {
+  for (const FabricError& loss : wires_.Losses()) unbalanced_.push_back(loss);
+  if (reason_given_) return;
+  for (const FabricError& fault : late_faults_) {
+    if (!EndedWell(fault)) continue;
+    SayLate(fault);
+    for (const uint32_t i : fabric_->ConcernedBy(fault)) parties_[i].ending = true;
+  }
+  std::erase_if(unbalanced_, [this](const FabricError& loss) { return !EndedWell(loss); });
+  for (const FabricError& loss : unbalanced_) SayLate(loss);
 }
 
 }  // namespace vcm5

@@ -7,8 +7,10 @@
 
 namespace vcm5 {
 
-WireBalance::WireBalance(const MachineSpec& spec, uint32_t data_daemons)
+WireBalance::WireBalance(const MachineSpec& spec, std::vector<Partition> partitions,
+                         uint32_t data_daemons)
     : tree_(spec.leaves(), spec.parents_per_level),
+      partitions_(std::move(partitions)),
       wires_(data_daemons > 1 ? CutWires(tree_, data_daemons) : std::vector<CutWire>{}) {
   Begin();
 }
@@ -18,7 +20,7 @@ void WireBalance::Begin() {
   before_ = now_;
   same_.assign(now_.size(), 0);
   rounds_ = 0;
-  lines_.clear();
+  losses_.clear();
 }
 
 void WireBalance::Take(uint32_t daemon,
@@ -42,7 +44,7 @@ bool WireBalance::Balanced(const Ends& ends) {
 bool WireBalance::EndRound() {
   if (wires_.empty()) return false;
   bool unsure = false;
-  lines_.clear();
+  losses_.clear();
   for (int half = 0; half < VCM5_HALVES; ++half) {
     Kirchhoff law(tree_);
     for (size_t i = 0; i < wires_.size(); ++i) {
@@ -58,7 +60,9 @@ bool WireBalance::EndRound() {
       law.SetEnd(ChipEnd(wire.child_chip, wire.child_port), {ends.end[0]->in, ends.end[0]->out});
       law.SetEnd(ChipEnd(wire.parent_chip, wire.parent_port), {ends.end[1]->in, ends.end[1]->out});
     }
-    for (std::string& line : DescribeLosses(law, half)) lines_.push_back(std::move(line));
+    for (FabricError& loss : DescribeLosses(law, half, tree_, partitions_)) {
+      losses_.push_back(std::move(loss));
+    }
   }
   before_ = std::exchange(now_, Round(now_.size()));
   return unsure && ++rounds_ < kRoundsMax;

@@ -15,10 +15,10 @@
 
 #include <cstdint>
 #include <optional>
-#include <string>
 #include <vector>
 
 #include "daemons/config/control_plane.pb.h"
+#include "daemons/driver/agent.h"
 #include "netif/shm/ni_page.h"
 #include "switches/data/region.h"
 #include "switches/topology/fat_tree.h"
@@ -28,7 +28,7 @@ namespace vcm5 {
 
 class WireBalance {
  public:
-  WireBalance(const MachineSpec& spec, uint32_t data_daemons);
+  WireBalance(const MachineSpec& spec, std::vector<Partition> partitions, uint32_t data_daemons);
 
   // A new inquiry: of the rounds before nothing is known.
   void Begin();
@@ -38,7 +38,7 @@ class WireBalance {
   bool EndRound();
 
   // Where messages were lost or made, for sure.
-  const std::vector<std::string>& Lines() const { return lines_; }
+  const std::vector<FabricError>& Losses() const { return losses_; }
 
  private:
   struct Counts {
@@ -59,12 +59,13 @@ class WireBalance {
   static constexpr unsigned kRoundsMax = 10;
 
   const FatTree tree_;
+  const std::vector<Partition> partitions_;
   const std::vector<CutWire> wires_;
   Round now_;
   Round before_;
   std::vector<unsigned> same_;  // by half and wire: the last so many rounds were alike
   unsigned rounds_ = 0;
-  std::vector<std::string> lines_;
+  std::vector<FabricError> losses_;
 };
 
 }  // namespace vcm5

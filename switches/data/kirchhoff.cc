@@ -1,5 +1,9 @@
 #include "switches/data/kirchhoff.h"
 
+#include <algorithm>
+
+#include "switches/data/region_search.h"
+
 namespace vcm5 {
 
 Kirchhoff::Kirchhoff(const FatTree& tree)
@@ -26,31 +30,62 @@ void Kirchhoff::SetChips(const Region& region) {
   for (uint32_t i = 0; i < region.chips(); ++i) SetChip(region.chip_id(i), region.chip(i));
 }
 
-std::vector<Kirchhoff::Finding> Kirchhoff::Find() const {
-  std::vector<Finding> findings;
-  for (ChipId chip = 0; chip < tree_.chips(); ++chip) {
-    if (!chips_[chip].known) continue;
-    uint32_t lost = 0u - chips_[chip].kept;
-    for (unsigned port = 0; port < kChipPorts; ++port) {
-      const EndCounts& counts = ends_[Place(ChipEnd(chip, port))].counts;
-      lost += counts.in - counts.out;
-    }
-    if (lost != 0) findings.push_back({true, ChipEnd(chip, 0), static_cast<int32_t>(lost)});
+int32_t Kirchhoff::LostIn(ChipId chip) const {
+  if (!chips_[chip].known) return 0;
+  uint32_t lost = 0u - chips_[chip].kept;
+  for (unsigned port = 0; port < kChipPorts; ++port) {
+    const EndCounts& counts = ends_[Place(ChipEnd(chip, port))].counts;
+    lost += counts.in - counts.out;
   }
-  for (ChipId chip = 0; chip < tree_.chips(); ++chip) {
-    for (unsigned port = 0; port < kChipPorts; ++port) CheckLink(ChipEnd(chip, port), &findings);
-  }
-  for (uint32_t leaf = 0; leaf < tree_.leaves(); ++leaf) CheckLink(LeafEnd(leaf), &findings);
-  return findings;
+  return static_cast<int32_t>(lost);
 }
 
-void Kirchhoff::CheckLink(const LinkEnd& from, std::vector<Finding>* findings) const {
-  const End& near = ends_[Place(from)];
-  if (!near.known) return;
+int32_t Kirchhoff::LostOn(const LinkEnd& from) const {
   const LinkEnd to = FarEnd(tree_, from);
-  if (to.kind == LinkEnd::Kind::kNothing || !ends_[Place(to)].known) return;
-  const uint32_t lost = near.counts.out - ends_[Place(to)].counts.in;
-  if (lost != 0) findings->push_back({false, from, static_cast<int32_t>(lost)});
+  if (to.kind == LinkEnd::Kind::kNothing) return 0;
+  const End& near = ends_[Place(from)];
+  const End& far = ends_[Place(to)];
+  if (!near.known || !far.known) return 0;
+  return static_cast<int32_t>(near.counts.out - far.counts.in);
+}
+
+template <class Visit>
+void Kirchhoff::VisitCell(ChipId chip, Visit&& visit) const {
+  if (const int32_t lost = LostIn(chip); lost != 0) visit(Finding{true, ChipEnd(chip, 0), lost});
+  for (unsigned port = 0; port < kChildren; ++port) {
+    const LinkEnd above = ChipEnd(chip, port);
+    const LinkEnd below = FarEnd(tree_, above);
+    if (below.kind == LinkEnd::Kind::kNothing) continue;
+    for (const LinkEnd& from : {above, below}) {
+      if (const int32_t lost = LostOn(from); lost != 0) visit(Finding{false, from, lost});
+    }
+  }
+}
+
+std::vector<Kirchhoff::Finding> Kirchhoff::Find(uint64_t* asked) const {
+  // off[c]: what the cells of chips 0 to c - 1 are off together.
+  std::vector<uint64_t> off(tree_.chips() + 1);
+  for (ChipId chip = 0; chip < tree_.chips(); ++chip) {
+    off[chip + 1] = off[chip];
+    VisitCell(chip, [&](const Finding& finding) {
+      const int64_t lost = finding.lost;
+      off[chip + 1] += static_cast<uint64_t>(lost < 0 ? -lost : lost);
+    });
+  }
+  const RegionSearch::Balances balances = [&off](ChipId first, ChipId last) {
+    return off[first] == off[last];
+  };
+  RegionSearch search(tree_, balances);
+  std::vector<Finding> findings;
+  const std::vector<ChipId> cells = search.Find();
+  for (const ChipId chip : cells) {
+    VisitCell(chip, [&](const Finding& finding) { findings.push_back(finding); });
+  }
+  if (asked != nullptr) *asked = search.asked() + cells.size() * (1 + 2 * kChildren);
+  std::sort(findings.begin(), findings.end(), [this](const Finding& a, const Finding& b) {
+    return a.in_chip != b.in_chip ? a.in_chip : Place(a.from) < Place(b.from);
+  });
+  return findings;
 }
 
 std::string Kirchhoff::Describe(const Finding& finding) const {

@@ -3,10 +3,12 @@
 // messages leaving the region". Given what was counted at both ends of every link, and what chips
 // hold and dropped, this says where messages were lost or made. DN5.
 //
-// The law is applied to the smallest regions there are: to each chip (in = out + held + dropped) and
-// to each link (what left one end = what came to the other). Any larger region is a sum of these, but
-// in a sum one lost message hides behind one made elsewhere. A chip or link of which something is not
-// known, because another driver plays it, is left to whoever knows both sides.
+// The smallest regions there are: a chip (in = out + held + dropped) and a link (what left one end =
+// what came to the other). Any larger region is a sum of these. But in the law's own sum one lost
+// message hides behind one made elsewhere, so what is summed is how many messages each chip and link
+// is off, lost or made: a region is off by 0 exactly if all its chips and links are, and the search
+// (region_search.h) finds each that is not. A chip or link of which something is not known, because
+// another driver plays it, is left to whoever knows both sides.
 //
 // Counters may be taken while messages move, as long as nothing is between the two ends of a link
 // when its two counters are read. All counting is modulo 2^32.
@@ -47,7 +49,8 @@ class Kirchhoff {
   void SetChips(const Region& region);
 
   // All places, chips first, in the order of chips and ports, then the links that leave leaves.
-  std::vector<Finding> Find() const;
+  // `asked`, if given: of how many regions, chips and links sums were looked at.
+  std::vector<Finding> Find(uint64_t* asked = nullptr) const;
 
   // "1 message lost on the link from leaf 3 to level 1 chip 0 port 3", "2 messages duplicated on ...".
   std::string Describe(const Finding& finding) const;
@@ -67,7 +70,12 @@ class Kirchhoff {
     return end.kind == LinkEnd::Kind::kLeaf ? size_t{tree_.chips()} * kChipPorts + end.id
                                             : size_t{end.id} * kChipPorts + end.port;
   }
-  void CheckLink(const LinkEnd& from, std::vector<Finding>* findings) const;
+  // Messages lost in a chip, on the link that leaves `from`; 0 if not known.
+  int32_t LostIn(ChipId chip) const;
+  int32_t LostOn(const LinkEnd& from) const;
+  // Calls visit(finding) for what is off of a chip and the links to its children.
+  template <class Visit>
+  void VisitCell(ChipId chip, Visit&& visit) const;
 
   const FatTree tree_;
   std::vector<Chip> chips_;

@@ -54,16 +54,18 @@ Region::Region(const FatTree& tree, const RegionOptions& options)
   leaf_port_.resize(last_leaf_ - first_leaf_);
   for (uint32_t i = 0; i < chip_ids_.size(); ++i) {
     chip_options.children_mask = 0;
+    uint8_t chip_links = 0;
     for (unsigned port = 0; port < kChipPorts; ++port) {
       const FatTreePeer peer = tree.peer(chip_ids_[i], port);
       if (peer.kind == FatTreePeer::Kind::kNothing) continue;
+      chip_links |= static_cast<uint8_t>(1u << port);
       if (port < kChildren) chip_options.children_mask |= static_cast<uint8_t>(1u << port);
       Neighbour& neighbour = neighbours_[i * kChipPorts + port];
       neighbour.port = peer.port;
       if (peer.kind == FatTreePeer::Kind::kLeaf) {
         neighbour.kind = Neighbour::Kind::kOutside;
         neighbour.id = peer.id;
-        leaf_port_[peer.id - first_leaf_] = {i, static_cast<uint8_t>(port)};
+        leaf_port_[peer.id - first_leaf_] = {.chip = i, .port = static_cast<uint8_t>(port)};
       } else if (local[peer.id] != kNowhere) {
         neighbour.kind = Neighbour::Kind::kChip;
         neighbour.id = local[peer.id];
@@ -73,6 +75,7 @@ Region::Region(const FatTree& tree, const RegionOptions& options)
     const ChipWays ways = options.ways.empty() ? ChipWays() : options.ways[chip_ids_[i]];
     chip_options.closed = ways.closed;
     no_fall_.push_back(ways.no_fall);
+    mapped_out_.push_back(ways.idle != 0 && ways.idle == chip_links);
     chip_options.seed = DeriveSeed(options.seed, chip_ids_[i]);
     chips_.emplace_back(chip_options, &storage_[i * units]);
   }
@@ -80,15 +83,18 @@ Region::Region(const FatTree& tree, const RegionOptions& options)
 
   const std::vector<CutWire> wires =
       options.parts == 1 ? std::vector<CutWire>{} : CutWires(tree, options.parts);
-  wire_port_.assign(wires.size(), {kNowhere, 0});
+  wire_port_.assign(wires.size(), {.chip = kNowhere, .port = 0});
   wire_credit_due_.assign(wires.size(), 0);
   wires_with_credit_.reserve(wires.size());
   for (uint32_t wire = 0; wire < wires.size(); ++wire) {
     const CutWire& cut = wires[wire];
     Port& port = wire_port_[wire];
-    if (local[cut.child_chip] != kNowhere) port = {local[cut.child_chip], cut.child_port};
-    if (local[cut.parent_chip] != kNowhere) port = {local[cut.parent_chip], cut.parent_port};
-    if (port.chip == kNowhere) continue;
+    const bool child = local[cut.child_chip] != kNowhere;
+    if (!child && local[cut.parent_chip] == kNowhere) continue;
+    port.chip = local[child ? cut.child_chip : cut.parent_chip];
+    port.port = child ? cut.child_port : cut.parent_port;
+    port.mapped_out =
+        !options.ways.empty() && (options.ways[cut.child_chip].idle >> cut.child_port & 1) != 0;
     Neighbour& neighbour = neighbours_[port.chip * kChipPorts + port.port];
     neighbour.kind = Neighbour::Kind::kOutside;
     neighbour.id = Departure::kWireBit | wire;
@@ -105,6 +111,11 @@ Region::Region(const FatTree& tree, const RegionOptions& options)
 
 bool Region::HandleWirePacket(uint32_t wire, const DataPacket& packet, unsigned length) {
   const Port& port = wire_port_[wire];
+  if (__builtin_expect(port.mapped_out, 0)) {
+    ++ignored_;
+    GiveBackWire(wire, 1);
+    return true;
+  }
   if (port.chip == kNowhere || chips_[port.chip].Space(port.port) == 0) return false;
   CopyPacket(chips_[port.chip].ReceiveSlot(port.port), &packet, length);
   chips_[port.chip].HandlePacket(port.port);
@@ -114,7 +125,11 @@ bool Region::HandleWirePacket(uint32_t wire, const DataPacket& packet, unsigned 
 
 bool Region::HandleWireCredit(uint32_t wire, uint32_t packets) {
   const Port& port = wire_port_[wire];
-  if (port.chip == kNowhere || packets > depth_ - chips_[port.chip].Credit(port.port)) return false;
+  if (port.chip == kNowhere) return false;
+  if (packets > depth_ - chips_[port.chip].Credit(port.port)) {
+    if (port.mapped_out) ++ignored_;
+    return port.mapped_out;
+  }
   chips_[port.chip].HandleCredit(port.port, packets);
   Activate(port.chip);
   return true;
@@ -174,6 +189,10 @@ unsigned Region::RunChip(uint32_t index) {
 void Region::TakeFault(uint32_t index) {
   unsigned port;
   const RouterChipFault fault = chips_[index].TakeFault(&port);
+  if (mapped_out_[index] != 0) {
+    ++ignored_;
+    return;
+  }
   if (faults_.size() < kFaultsMax) faults_.push_back({fault, chip_ids_[index], port});
 }
 
@@ -222,7 +241,7 @@ bool Region::Idle() const {
 
 bool Region::WireCounts(uint32_t wire, uint64_t* in, uint64_t* out) const {
   const Port& port = wire_port_[wire];
-  if (port.chip == kNowhere) return false;
+  if (port.chip == kNowhere || port.mapped_out) return false;
   const RouterChipStats stats = chips_[port.chip].stats();
   *in = stats.in[port.port];
   *out = stats.out[port.port];

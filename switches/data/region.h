@@ -35,7 +35,8 @@ struct RegionOptions {
   uint32_t leaf_credit = 16; // messages that an NI takes before it gives credit back
   uint64_t seed = 1;
   // By ChipId: what chips must not use, so that nothing comes near what is broken
-  // (switches/topology/health.h). Empty: all links are good.
+  // (switches/topology/health.h); and what comes by links that are mapped out, or what a chip says all
+  // of whose links are mapped out, is ignored (paper, section 3). Empty: all links are good.
   std::vector<ChipWays> ways;
   std::vector<LinkFault> link_faults = {};  // of this half; those of other parts are left to them
 };
@@ -97,7 +98,8 @@ class Region {
     Activate(port.chip);
   }
   // A packet or credits from the far end of a cut wire. False if the packet came without credit, or
-  // more credits than packets that we sent: the peer cannot be trusted.
+  // more credits than packets that we sent: the peer cannot be trusted. By a wire that is mapped out
+  // anything may come; a packet's credit is given back.
   bool HandleWirePacket(uint32_t wire, const DataPacket& packet, unsigned length);
   bool HandleWireCredit(uint32_t wire, uint32_t packets);
 
@@ -148,8 +150,11 @@ class Region {
   const RouterChip& chip(uint32_t local) const { return chips_[local]; }
   ChipId chip_id(uint32_t local) const { return chip_ids_[local]; }
   uint32_t wires() const { return static_cast<uint32_t>(wire_port_.size()); }  // of all parts
-  // Packets that came by a cut wire, and that left by it; false if it has no end here.
+  // Packets that came by a cut wire, and that left by it; false if it has no end here, or one that is
+  // mapped out, where nobody counts what is ignored.
   bool WireCounts(uint32_t wire, uint64_t* in, uint64_t* out) const;
+  // Packets, credits and faults of what is mapped out.
+  uint64_t ignored() const { return ignored_; }
   const LinkFaults* link_faults() const { return link_faults_.get(); }  // null: none
   void CheckInvariants() const;
 
@@ -162,6 +167,7 @@ class Region {
   struct Port {
     uint32_t chip;  // local index
     uint8_t port;
+    bool mapped_out = false;  // a wire
   };
   // Where a chip's port leads: a local chip, a leaf or a cut wire.
   struct Neighbour {
@@ -191,13 +197,15 @@ class Region {
       chips_[from.id].HandleCredit(from.port, slots);
       Activate(from.id);
     } else if ((from.id & Departure::kWireBit) != 0) {
-      const uint32_t wire = from.id & ~Departure::kWireBit;
-      if (wire_credit_due_[wire] == 0) wires_with_credit_.push_back(wire);
-      wire_credit_due_[wire] += slots;
+      GiveBackWire(from.id & ~Departure::kWireBit, slots);
     }
     // A leaf's NI sees the space itself (InjectSpace).
   }
   unsigned RunChip(uint32_t chip);
+  void GiveBackWire(uint32_t wire, uint32_t slots) {
+    if (wire_credit_due_[wire] == 0) wires_with_credit_.push_back(wire);
+    wire_credit_due_[wire] += slots;
+  }
   void TakeFault(uint32_t chip);
 
   // With faulty links (region_faults.cc). Links are numbered by chip and output port; then leaves.
@@ -229,6 +237,8 @@ class Region {
   std::vector<uint32_t> wire_credit_due_;
   std::vector<uint32_t> wires_with_credit_;
   std::vector<RegionFault> faults_;
+  std::vector<uint8_t> mapped_out_;           // by local chip: it has no other links
+  uint64_t ignored_ = 0;
   std::unique_ptr<LinkFaults> link_faults_;   // null: all links are sound
 };
 

@@ -14,6 +14,8 @@ struct ChipWays {
   std::array<uint8_t, 16> closed = {};
   // Child ports (bits 0 to 3) that a falling message must not be dealt to.
   uint8_t no_fall = 0;
+  // Ports whose links are mapped out: no message between leaves that remain takes them, up or down.
+  uint8_t idle = 0;
 
   bool operator==(const ChipWays&) const = default;
 };

@@ -136,8 +136,24 @@ void OpenWays::Close(ChipId chip, Levels turns) {
   }
 }
 
+// A message may leave by this port.
+void OpenWays::Use(ChipId chip, unsigned port) {
+  const FatTreePeer& peer = Peer(chip, port);
+  ways_[chip].idle &= static_cast<uint8_t>(~Bit(port));
+  if (peer.kind == FatTreePeer::Kind::kChip) {
+    ways_[peer.id].idle &= static_cast<uint8_t>(~Bit(peer.port));
+  }
+  ++channels_;
+}
+
 void OpenWays::CountChannels(std::span<const uint8_t> live) {
   channels_ = 0;
+  for (ChipId chip = 0; chip < tree_.chips(); ++chip) {
+    ways_[chip].idle = linked_[chip];
+    for (unsigned port = 0; port < kChildren; ++port) {
+      if (Peer(chip, port).kind != FatTreePeer::Kind::kNothing) ways_[chip].idle |= Bit(port);
+    }
+  }
   std::fill(from_.begin(), from_.end(), Levels{0});
   std::fill(entered_.begin(), entered_.end(), uint8_t{0});
   for (ChipId chip = 0; chip < tree_.chips(); ++chip) {
@@ -149,7 +165,7 @@ void OpenWays::CountChannels(std::span<const uint8_t> live) {
       if (peer.kind == FatTreePeer::Kind::kLeaf && live[peer.id] != 0) {
         // A leaf may send to itself.
         from = static_cast<Levels>(TurnsAbove(1, place_[chip].node) | 1u << 1);
-        ++channels_;
+        Use(chip, port);
       }
       climbs |= from;
     }
@@ -161,7 +177,7 @@ void OpenWays::CountChannels(std::span<const uint8_t> live) {
       if (takes == 0) continue;
       const FatTreePeer& peer = Peer(chip, port);
       from_[size_t{peer.id} * kChildren + peer.port] |= takes;
-      ++channels_;
+      Use(chip, port);
     }
   }
   for (ChipId chip = tree_.chips(); chip-- > 0;) {
@@ -176,7 +192,7 @@ void OpenWays::CountChannels(std::span<const uint8_t> live) {
       const bool is_leaf = peer.kind == FatTreePeer::Kind::kLeaf;
       const uint8_t into = is_leaf ? turning : turning & static_cast<uint8_t>(~Bit(port));
       if (into == 0 && entered_[chip] == 0) continue;
-      ++channels_;
+      Use(chip, port);
       if (!is_leaf) entered_[peer.id] = 1;
     }
   }

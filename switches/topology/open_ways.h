@@ -77,6 +77,7 @@ class OpenWays {
   void LookUp(const BrokenHalf& broken);
   void Close(ChipId chip, Levels turns);
   void CountChannels(std::span<const uint8_t> live);
+  void Use(ChipId chip, unsigned port);
 
   const FatTree& tree_;
   std::vector<FatTreePeer> peers_;  // kChipPorts a chip

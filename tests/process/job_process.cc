@@ -179,6 +179,14 @@ bool JobProcess::WaitForText(const std::string& text) {
   return true;
 }
 
+bool JobProcess::WaitForError(const std::string& text) {
+  const auto deadline = Clock::now() + kPatience;
+  while (err_.find(text) == std::string::npos) {
+    if (err_fd_ < 0 || !ReadSome(deadline)) return false;
+  }
+  return true;
+}
+
 std::vector<pid_t> JobProcess::Children(const std::string& name) const {
   std::vector<pid_t> children = ChildrenOf(pid_);
   std::erase_if(children, [&](pid_t child) {

@@ -34,6 +34,8 @@ class JobProcess {
 
   // Reads until standard output holds `text`; false at its end, or after 10 s.
   bool WaitForText(const std::string& text);
+  // The same of standard error.
+  bool WaitForError(const std::string& text);
 
   // Processes below the launcher whose name begins with `name`; those of any name for "".
   std::vector<pid_t> Children(const std::string& name) const;

@@ -3,6 +3,8 @@
 #include <gtest/gtest.h>
 #include <signal.h>
 
+#include <algorithm>
+#include <map>
 #include <string>
 #include <vector>
 
@@ -73,6 +75,85 @@ TEST(Partitions, AJamReachesNobodyElse) {
     kill(job.pid(), SIGTERM);
     ASSERT_TRUE(job.Finish());
     EXPECT_EQ(job.status(), 128 + SIGTERM);
+  }
+}
+
+// A program that takes back every ring that it can reach takes none of another's.
+TEST(Partitions, WhoErasesAllBellsErasesNobodyElses) {
+  for (const char* daemons : {"1", "2"}) {
+    JobProcess job({"run", "--data-daemons", daemons, "-n", "2", "@probe", "erase", ":", "-n", "4",
+                    "@probe", "ring", "100", ":", "-n", "5", "@probe", "barriers", "1000"});
+    EXPECT_TRUE(job.WaitForText("erasing\n"));
+    EXPECT_TRUE(job.WaitForText("ring 4 nodes 100 rounds\n"));
+    EXPECT_TRUE(job.WaitForText("barriers 1000\n"));
+    kill(job.pid(), SIGTERM);
+    ASSERT_TRUE(job.Finish());
+    EXPECT_EQ(job.status(), 128 + SIGTERM);
+  }
+}
+
+TEST(Partitions, ShareNoMemory) {
+  for (const char* daemons : {"1", "3"}) {
+    JobProcess job({"run", "-l", "--data-daemons", daemons, "-n", "5", "@probe", "memories", ":", "-n",
+                    "4", "@probe", "memories", ":", "-n", "1", "@probe", "memories"});
+    ASSERT_TRUE(job.Finish());
+    EXPECT_EQ(job.status(), 0);
+    std::map<std::string, std::string> owner;  // partition by inode
+    std::map<std::string, int> mapped;         // by inode: how often
+    for (const std::string& line : Lines(job.out())) {
+      const std::string inode = line.substr(line.find(' ') + 1);
+      const std::string partition = line.substr(1, line.find(':') - 1);
+      EXPECT_EQ(owner.emplace(inode, partition).first->second, partition) << inode;
+      ++mapped[inode];
+    }
+    // Each node's network interface; the doorbells of a partition are all its nodes'.
+    EXPECT_GE(mapped.size(), 10u + 2u * 3u);
+    int most = 0;
+    for (const auto& [inode, count] : mapped) most = std::max(most, count);
+    EXPECT_EQ(most, 5);
+  }
+}
+
+// The nodes of the second partition are told of the damage before their program ends; those of the
+// first never hear of it, go on, and end when they are told to.
+TEST(Partitions, DamageEndsTheProgramWhoseMessagesPassThere) {
+  for (const char* daemons : {"1", "3"}) {
+    JobProcess job({"run", "--data-daemons", daemons, "--fault",
+                    "data.left: leaf 6 flip bit 100 once at message 1", "-n", "4", "@probe", "sound",
+                    ":", "-n", "3", "@probe", "hear", ":", "-n", "20", "@probe", "sound"});
+    EXPECT_TRUE(job.WaitForError("chip 1 port 2\n"));
+    for (const char* node : {"node 0", "node 1", "node 2"}) {
+      EXPECT_TRUE(job.WaitForText(std::string(node) + " heard\n"));
+    }
+    kill(job.pid(), SIGUSR1);
+    ASSERT_TRUE(job.Finish());
+    EXPECT_EQ(job.status(), 1);
+    EXPECT_EQ(job.err(),
+              "vcm5: left data network: a message was damaged on the link from leaf 6 to level 1 chip "
+              "1 port 2\n");
+    EXPECT_THAT(Lines(job.out()),
+                UnorderedElementsAre("0 of 4 heard", "0 of 20 heard", "node 0 heard", "node 1 heard",
+                                     "node 2 heard"));
+    EXPECT_EQ(job.left_behind(), 0);
+  }
+}
+
+// A failed program has said why; that of another, whose messages were doubled, did not know it.
+TEST(Partitions, ALossFailsTheProgramWhoseMessagesPassThere) {
+  for (const char* daemons : {"1", "3"}) {
+    JobProcess job({"run", "--data-daemons", daemons, "--fault",
+                    "data.right: leaf 2 duplicate once at message 1", "--fault",
+                    "data.right: leaf 18 duplicate once at message 1", "-n", "4", "@probe", "ring", "3",
+                    ":", "-n", "2", "@probe", "ring", "2", ":", "-n", "16", "@probe", "misaddress",
+                    "3"});
+    ASSERT_TRUE(job.Finish());
+    EXPECT_EQ(job.status(), 1);
+    EXPECT_THAT(Lines(job.out()),
+                UnorderedElementsAre("ring 4 nodes 3 rounds", "ring 2 nodes 2 rounds"));
+    EXPECT_THAT(Lines(job.err()),
+                UnorderedElementsAre(MatchesRegex("vcm5: node 2:3: sent a message .*9999.*"),
+                                     "vcm5: right data network: 1 message duplicated on the link from "
+                                     "leaf 2 to level 1 chip 0 port 2"));
   }
 }
 

@@ -1,5 +1,6 @@
 // An SPMD program that behaves as a test asks: `probe MODE [ARGUMENTS]`. Written on the NI port, so
 // that what is tested here is processes, and not the message layers.
+#include <sched.h>
 #include <signal.h>
 #include <sys/mman.h>
 #include <unistd.h>
@@ -270,6 +271,57 @@ int Attention() {
   return 0;
 }
 
+// Takes back all rings that it can reach, and says that every daemon is awake, for ever.
+int Erase() {
+  std::printf("erasing\n");
+  for (;;) {
+    for (vcm5_doorbell* doorbell : {port->data_doorbell[VCM5_LEFT], port->control_doorbell}) {
+      std::memset(doorbell + 1, 0, (doorbell->bells + 63) & ~63u);
+      vcm5_store_relaxed(&doorbell->sleeping, 0);
+    }
+    sched_yield();  // it is not processors that it fights for
+  }
+}
+
+// The shared memory that it has mapped: a line each, with its inode.
+int Memories() {
+  std::FILE* maps = std::fopen("/proc/self/maps", "r");
+  char line[512];
+  while (maps != nullptr && std::fgets(line, sizeof line, maps) != nullptr) {
+    unsigned long inode;
+    if (std::strstr(line, "memfd:") == nullptr) continue;
+    if (std::sscanf(line, "%*s %*s %*s %*s %lu", &inode) == 1) std::printf("%lu\n", inode);
+  }
+  return 0;
+}
+
+// A message to the next node, and then nothing until the machine says that it has a hard error.
+int Hear() {
+  static volatile uint32_t came = 0;
+  signal(SIGTERM, SIG_IGN);  // the word may be on its way when the end comes
+  vcm5_port_set_attention_handler(
+      port, [](uint32_t word, void*) { came = word; }, nullptr);
+  Send(VCM5_LEFT, (port->self + 1) % port->partition_size, 1);
+  while (came != VCM5_ATTENTION_HARD_ERROR || !vcm5_port_hard_error(port)) vcm5_port_miss(port);
+  std::printf("node %u heard\n", port->self);
+  return 0;
+}
+
+// Sums and messages to the next node until a supervisor interrupts all nodes; then whether any has
+// heard of a hard error.
+int Sound() {
+  static volatile uint32_t came = 0;
+  vcm5_port_set_attention_handler(
+      port, [](uint32_t word, void*) { came = word; }, nullptr);
+  do {
+    Send(VCM5_LEFT, (port->self + 1) % port->partition_size, 1);
+    if (Receive(VCM5_LEFT) != 1) return 1;
+  } while (Sum(came == SIGUSR1 ? 1 : 0) != port->partition_size);
+  const uint32_t heard = Sum(vcm5_port_hard_error(port) || came != SIGUSR1 ? 1 : 0);
+  if (port->self == 0) std::printf("%u of %u heard\n", heard, port->partition_size);
+  return 0;
+}
+
 // The same until the asynchronous OR rises, which node 0 sees to.
 int OrInterrupt() {
   static volatile bool came = false;
@@ -311,13 +363,16 @@ int main(int argc, char** argv) {
       {"attention", Attention},
       {"barriers", Barriers},
       {"busy", Busy},
+      {"erase", Erase},
       {"exit", ExitWith},
       {"flood", Flood},
+      {"hear", Hear},
       {"hello", Hello},
       {"input", Input},
       {"jam", Jam},
       {"leave", Leave},
       {"lines", Lines},
+      {"memories", Memories},
       {"misaddress", Misaddress},
       {"mismatch", Mismatch},
       {"or-interrupt", OrInterrupt},
@@ -326,6 +381,7 @@ int main(int argc, char** argv) {
       {"ring", Ring},
       {"scribble", Scribble},
       {"signal", Signal},
+      {"sound", Sound},
       {"stubborn", Stubborn},
       {"traffic", Traffic},
       {"wait", Wait},

@@ -119,6 +119,7 @@ void DataMachine::MakeNodes() {
 }
 
 void DataMachine::MakeAgents(uint64_t seed) {
+  const FatTree tree(spec_.leaves(), spec_.parents_per_level);
   std::vector<uint32_t> members(members_);
   std::iota(members.begin(), members.end(), 0u);
   std::vector<vcm5_ni_page*> pages(members_);
@@ -145,7 +146,10 @@ void DataMachine::MakeAgents(uint64_t seed) {
       options.parts = parts_;
       options.pages = pages;
       options.partitions = {members};
-      options.doorbell = doorbells_[half * parts_ + part];
+      uint32_t first = 0;
+      while (tree.PartOfLeaf(first, parts_) != part) ++first;
+      const Doorbell& doorbell = doorbells_[half * parts_ + part];
+      options.bells = {{doorbell, 0, first, doorbell.shared()->bells}};
       options.links = std::move(links[part]);
       agents_.push_back(MakeDataAgent(std::move(options)));
     }

@@ -232,7 +232,8 @@ void vcm5_ni_set_async_or_handler(void (*handler)(void *argument), void *argumen
 /* What is called when a supervisor's interrupt broadcast comes, with its word; NULL: nothing. It
  * grabs the node's attention whether interrupts are enabled or not, so it must leave the network
  * interface alone, but may look at status registers and set variables. The word
- * VCM5_ATTENTION_ASYNC_OR says that the supervisor's asynchronous OR rose. SIGUSR1 to `vcm5 run` is
+ * VCM5_ATTENTION_ASYNC_OR says that the supervisor's asynchronous OR rose, VCM5_ATTENTION_HARD_ERROR
+ * that vcm5_ni_hard_error() has become true. SIGUSR1 to `vcm5 run` is
  * an interrupt broadcast whose word is that signal's number. */
 void vcm5_ni_set_attention_handler(void (*handler)(uint32_t word, void *argument), void *argument);
 
@@ -246,7 +247,8 @@ static inline uint32_t vcm5_ni_error(uint32_t *parties) {
   return vcm5_port_error(vcm5_ni_port(), parties);
 }
 
-/* Whether a chip or a network interface of the partition has a hard error. */
+/* Whether a chip, a link or a network interface that the partition's messages pass has a hard error.
+ * The job ends a moment after that. */
 static inline bool vcm5_ni_hard_error(void) { return vcm5_port_hard_error(vcm5_ni_port()); }
 
 /* ---- abstaining (NI7) ------------------------------------------------------------------------ */

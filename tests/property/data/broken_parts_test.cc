@@ -13,6 +13,7 @@
 #include "switches/topology/health.h"
 #include "tests/support/broken_parts.h"
 #include "tests/support/damage_oracle.h"
+#include "tests/support/packets.h"
 #include "tests/support/region_world.h"
 #include "tests/support/seeds.h"
 
@@ -206,6 +207,29 @@ void FallAndResend(RegionWorld& world, const Health& health, Prng& prng) {
   }
 }
 
+// What is mapped out sends all the same, by every wire, more than it has credit for: messages that
+// look like any other, and credits.
+void Babble(RegionWorld& world, const std::vector<CutWire>& wires, const Health& health, int half,
+            const std::vector<uint32_t>& nodes, Prng& prng) {
+  for (uint32_t wire = 0; wire < wires.size(); ++wire) {
+    const CutWire& cut = wires[wire];
+    const bool idle = (health.ways(half)[cut.child_chip].idle >> cut.child_port & 1) != 0;
+    ASSERT_EQ(idle, (health.ways(half)[cut.parent_chip].idle >> cut.parent_port & 1) != 0);
+    if (!idle) continue;
+    for (const uint32_t part : {cut.child_part, cut.parent_part}) {
+      Region& region = world.region(part);
+      const uint64_t before = region.ignored();
+      for (uint32_t i = 0; i < 10; ++i) {
+        const uint32_t to = nodes[prng.Below(static_cast<uint32_t>(nodes.size()))];
+        const uint32_t route = FatTree::Route(nodes[0], to);
+        EXPECT_TRUE(region.HandleWirePacket(wire, MakePacket(route, to, 5, 0, 0), 5));
+      }
+      EXPECT_TRUE(region.HandleWireCredit(wire, 1000));
+      EXPECT_EQ(region.ignored(), before + 11);
+    }
+  }
+}
+
 // Messages between random pairs on one half, through chips that must not use some of their links.
 void SendThrough(const MachineSpec& spec, const Health& health, int half, uint32_t parts,
                  Prng& prng) {
@@ -218,6 +242,8 @@ void SendThrough(const MachineSpec& spec, const Health& health, int half, uint32
   shape.ways.assign(ways.begin(), ways.end());
   RegionWorld world(shape);
   const std::vector<uint32_t> nodes = health.Nodes();
+  const std::vector<CutWire> wires = parts > 1 ? CutWires(health.tree(), parts) : std::vector<CutWire>{};
+  ASSERT_NO_FATAL_FAILURE(Babble(world, wires, health, half, nodes, prng));
   for (const uint32_t from : nodes) {
     for (int message = 0; message < 4; ++message) {
       world.Send(from, nodes[prng.Below(static_cast<uint32_t>(nodes.size()))], 5, 0);
@@ -232,6 +258,12 @@ void SendThrough(const MachineSpec& spec, const Health& health, int half, uint32
   ASSERT_TRUE(world.Idle());
   ASSERT_EQ(world.delivered(), world.sent());
   ASSERT_GT(world.sent(), 0u);
+  for (ChipId chip = 0; chip < ways.size(); ++chip) {
+    for (unsigned port = 0; port < kChipPorts; ++port) {
+      if ((ways[chip].idle >> port & 1) == 0) continue;
+      EXPECT_EQ(world.chip(chip).stats().in[port] + world.chip(chip).stats().out[port], 0u);
+    }
+  }
   const Damage damage(health.tree(), spec.broken, half);
   for (const ChipId chip : damage.chips) {
     for (unsigned port = 0; port < kChipPorts; ++port) {

@@ -6,6 +6,7 @@
 #include <string>
 #include <vector>
 
+#include "switches/topology/link_fault.h"
 #include "tests/sim/embedded/traffic.h"
 #include "tests/support/seeds.h"
 
@@ -133,6 +134,68 @@ TEST(Partitions, AnErrorEndsOnlyThePartitionOfItsNode) {
   EXPECT_TRUE(absl::IsFailedPrecondition(statuses[1])) << statuses[1];
   EXPECT_NE(statuses[1].message().find("node 1:7: "), std::string::npos) << statuses[1];
   EXPECT_NE(statuses[1].message().find("to node 20, which is outside"), std::string::npos) << statuses[1];
+}
+
+LinkFault FaultOf(uint32_t leaf, LinkFault::Kind kind) {
+  LinkFault fault;
+  fault.half = VCM5_LEFT;
+  fault.from = LeafEnd(leaf);
+  fault.kind = kind;
+  fault.bit = 100;
+  return fault;
+}
+
+// CN8: all nodes of the partition hear of the damage before it ends; nobody else does.
+TEST(Partitions, DamageIsToldToThePartitionWhoseMessagesPassThere) {
+  ForEachSeed(12, [](uint64_t seed) {
+    const unsigned threads = 1 + static_cast<unsigned>(seed % 2);
+    EmbeddedOptions options = MachineOf({16, 20}, seed, threads);
+    options.random_schedule = seed % 3 == 0;
+    options.should_stop = StopAHang();
+    options.spec.link_faults.push_back(
+        FaultOf(options.partitions[1][7], LinkFault::Kind::kFlip));
+    Embedded machine(std::move(options));
+    std::string wrong;
+    std::atomic<uint32_t> heard{0};
+    const std::vector<absl::Status> statuses = machine.RunPartitions(
+        {[&](vcm5_port& port) {
+           SumAndRing(port, 300, &wrong);
+           if (vcm5_port_hard_error(&port)) wrong = "heard of a hard error elsewhere";
+         },
+         [&](vcm5_port& port) {
+           const uint32_t word = 0;
+           if (port.self == 7) vcm5_port_send(&port, VCM5_LEFT, 3, 0, &word, 1);
+           while (!vcm5_port_hard_error(&port)) vcm5_port_miss(&port);
+           ++heard;
+           for (;;) vcm5_port_miss(&port);
+         }});
+    EXPECT_TRUE(statuses[0].ok()) << statuses[0];
+    EXPECT_EQ(wrong, "");
+    EXPECT_TRUE(absl::IsFailedPrecondition(statuses[1])) << statuses[1];
+    EXPECT_EQ(statuses[1].message(),
+              "left data network: a message was damaged on the link from leaf 71 to level 1 chip 17 "
+              "port 3");
+    // With several threads rounds are no measure of what another one has done.
+    if (threads == 1) {
+      EXPECT_EQ(heard, 20u);
+    }
+  });
+}
+
+TEST(Partitions, ALossIsOneOfThePartitionWhoseMessagesPassThere) {
+  EmbeddedOptions options = MachineOf({16, 20}, 1, 1);
+  options.spec.link_faults.push_back(FaultOf(3, LinkFault::Kind::kLose));
+  Embedded machine(std::move(options));
+  std::string wrong;
+  const std::vector<absl::Status> statuses = machine.RunPartitions(
+      {[](vcm5_port& port) {
+         const uint32_t word = 0;
+         if (port.self == 3) vcm5_port_send(&port, VCM5_LEFT, 5, 0, &word, 1);
+       },
+       [&](vcm5_port& port) { SumAndRing(port, 10, &wrong); }});
+  EXPECT_TRUE(absl::IsDataLoss(statuses[0])) << statuses[0];
+  EXPECT_TRUE(statuses[1].ok()) << statuses[1];
+  EXPECT_EQ(wrong, "");
 }
 
 TEST(Partitions, AreRefusedWhereTheyShareChips) {

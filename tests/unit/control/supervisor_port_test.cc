@@ -159,7 +159,7 @@ TEST_F(SupervisorPortTest, TheAsynchronousOrInterruptsWhoAskedAsItRises) {
   EXPECT_EQ(calls, 0);  // it was 1 before
   for (int rise = 1; rise <= 3; ++rise) {
     Handle(MakeSynchronise(0));
-    Handle(MakeSynchronise(kSyncSupervisor | kSyncHardError));
+    Handle(MakeSynchronise(kSyncSupervisor));
     EXPECT_FALSE(port_.TookInterrupt());
     Handle(MakeSynchronise(kSyncUser));
     EXPECT_TRUE(port_.TookInterrupt());
@@ -202,13 +202,17 @@ TEST_F(SupervisorPortTest, SynchronisationBitsGoTogether) {
   supervisor_.SetHardError(true);
   ASSERT_EQ(Poll(), 1u);
   EXPECT_EQ(body(0), MakeSynchronise(kSyncUser | kSyncSupervisor | kSyncHardError));
-  supervisor_.SetHardError(false);
-  port_.SetHardError(true);
   EXPECT_EQ(Poll(), 0u);  // nothing new
-  port_.SetHardError(false);
-  EXPECT_TRUE(port_.WantsPoll());
+  supervisor_.SetHardError(false);
   ASSERT_EQ(Poll(), 1u);
   EXPECT_EQ(body(0), MakeSynchronise(kSyncUser | kSyncSupervisor));
+  // A hard error of the NI itself is no less one than its supervisor's.
+  ControlPacket damaged = SealControlPacket(MakeSynchronise(0));
+  damaged.crc ^= 1;
+  port_.Handle(damaged);
+  EXPECT_TRUE(port_.WantsPoll());
+  ASSERT_EQ(Poll(), 1u);
+  EXPECT_EQ(body(0), MakeSynchronise(kSyncUser | kSyncSupervisor | kSyncHardError));
 }
 
 TEST_F(SupervisorPortTest, ErrorsStandInTheStatusRegister) {

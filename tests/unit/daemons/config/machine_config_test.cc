@@ -99,25 +99,38 @@ TEST(UnpackSpec, RefusesWhatNoMachineHas) {
   EXPECT_FALSE(UnpackSpec(message).ok());
 }
 
-TEST(BellPlan, GivesEveryLeafOnePairOfBellsInOnePart) {
-  for (const uint32_t leaves : {1u, 5u, 33u, 65u, 1000u}) {
+TEST(BellPlan, GivesEveryMemberOnePairOfBellsOfItsPartitionInOnePart) {
+  for (const uint32_t leaves : {33u, 65u, 1000u}) {
     const FatTree tree(leaves, {2, 2, 4});
+    // One of every second leaf, one of some, one of a single leaf.
+    std::vector<Partition> partitions(3);
+    for (uint32_t leaf = 0; leaf < 15; leaf += 2) partitions[0].push_back(leaf);
+    for (uint32_t leaf = 16; leaf < std::min(leaves, 90u); leaf += 3) partitions[1].push_back(leaf);
+    partitions[2] = {leaves - 1};
     const uint32_t parts_max = std::min(tree.nodes_at(1), 9u);
     for (uint32_t parts = 1; parts <= parts_max; ++parts) {
-      uint32_t next = 0;
+      std::vector<BellPlan> plans;
       for (uint32_t part = 0; part < parts; ++part) {
-        const BellPlan plan = BellPlan::ForDataDaemon(tree, parts, part);
-        EXPECT_EQ(plan.first_leaf(), next);
-        EXPECT_GT(plan.leaves(), 0u);
-        next += plan.leaves();
-        EXPECT_EQ(plan.first_bell(1) % 8, 0u);
-        EXPECT_EQ(plan.others() % 8, 0u);
-        EXPECT_LT(plan.bell(0, next - 1), plan.first_bell(1));
-        EXPECT_LT(plan.bell(1, next - 1), plan.others());
-        EXPECT_LT(plan.peer(parts - 1), plan.launcher());
-        EXPECT_LT(plan.launcher(), plan.bells());
+        plans.push_back(BellPlan::ForDataDaemon(tree, parts, part, partitions));
+        EXPECT_EQ(plans.back().launcher() % 8, 0u);
+        EXPECT_LT(plans.back().peer(parts - 1), plans.back().launcher());
+        EXPECT_LT(plans.back().launcher(), plans.back().own_bells());
       }
-      EXPECT_EQ(next, leaves);
+      for (size_t i = 0; i < partitions.size(); ++i) {
+        std::vector<uint32_t> members(parts);
+        for (const uint32_t leaf : partitions[i]) {
+          const uint32_t part = tree.PartOfLeaf(leaf, parts);
+          const BellPlan& plan = plans[part];
+          ++members[part];
+          EXPECT_EQ(plan.first_bell(i, 1) % 8, 0u);
+          EXPECT_LT(plan.bell(i, 0, leaf), plan.first_bell(i, 1));
+          EXPECT_LT(plan.bell(i, 1, leaf), plan.bells(i));
+          EXPECT_LT(leaf - plan.first_leaf(i), plan.leaves(i));
+        }
+        for (uint32_t part = 0; part < parts; ++part) {
+          EXPECT_EQ(plans[part].bells(i) == 0, members[part] == 0);
+        }
+      }
     }
   }
 }

@@ -227,7 +227,7 @@ std::unique_ptr<DataNetworkAgent> WithPeerThatSends(const DataPacket& packet,
   options.parts = 2;
   bells->assign(Doorbell::BytesFor(64) / sizeof(uint64_t), 0);
   Doorbell::Create(bells->data(), 64);
-  options.doorbell = Doorbell(bells->data(), 64);
+  options.bells = {{Doorbell(bells->data(), 64), 0, 0, 16}};
   Partition& partition = options.partitions.emplace_back();
   for (uint32_t node = 0; node < options.spec.nodes; ++node) {
     nodes->push_back(std::make_unique<NiMemory>(options.spec, node));

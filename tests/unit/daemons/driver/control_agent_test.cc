@@ -54,7 +54,6 @@ class ControlAgentTest : public ::testing::Test {
       ASSERT_EQ(pipe2(lines_[node], O_NONBLOCK | O_CLOEXEC), 0);
       options.interrupt_lines.push_back(lines_[node][1]);
     }
-    options.hard_error = [this] { return hard_error_; };
     agent_ = MakeControlAgent(std::move(options));
   }
   ~ControlAgentTest() override {
@@ -107,7 +106,6 @@ class ControlAgentTest : public ::testing::Test {
   vcm5_supervisor_page supervisor_pages_[kNodes] = {};
   vcm5_supervisor_port supervisor_ports_[kNodes];
   int lines_[kNodes][2] = {{-1, -1}, {-1, -1}, {-1, -1}, {-1, -1}};
-  bool hard_error_ = false;
   std::unique_ptr<Agent> agent_;
 };
 
@@ -271,21 +269,24 @@ TEST_F(ControlAgentTest, TheAsynchronousOrWritesIntoTheLinesOfThoseWhoAsked) {
   EXPECT_EQ(Interrupts(1), 0);
 }
 
-TEST_F(ControlAgentTest, AHardErrorElsewhereIsToldToAll) {
+TEST_F(ControlAgentTest, AHardErrorIsToldToAllAndInterruptsThemAsItRises) {
   Make();
   Work();
-  for (const bool bit : {true, false}) {
-    hard_error_ = bit;
-    agent_->DoWork();
+  uint32_t heard = 0;
+  vcm5_port_set_attention_handler(
+      port(1), [](uint32_t word, void* to) { *static_cast<uint32_t*>(to) = word; }, &heard);
+  for (const bool bit : {true, false, true}) {
+    heard = 0;
+    supervisor(2).SetHardError(bit);
     Work();
     for (uint32_t node = 0; node < kNodes; ++node) {
       EXPECT_EQ(vcm5_port_hard_error(port(node)), bit);
       EXPECT_EQ(supervisor(node).HardError(), bit);
+      EXPECT_EQ(Interrupts(node), bit ? 1 : 0);
     }
+    vcm5_port_miss(port(1));
+    EXPECT_EQ(heard, bit ? VCM5_ATTENTION_HARD_ERROR : 0);
   }
-  supervisor(2).SetHardError(true);
-  Work();
-  EXPECT_TRUE(vcm5_port_hard_error(port(0)));
   EXPECT_TRUE(Errors().empty());
 }
 

@@ -9,7 +9,9 @@
 #include <vector>
 
 #include "daemons/driver/data_agent.h"
+#include "switches/data/region.h"
 #include "switches/topology/fat_tree.h"
+#include "switches/topology/link_names.h"
 #include "tests/support/packets.h"
 
 namespace vcm5 {
@@ -50,14 +52,16 @@ class TestLink final : public Link {
 // Part 0 of two, with nobody at its leaves.
 class DataAgentLinksTest : public ::testing::Test {
  protected:
-  DataAgentLinksTest() : bells_(Doorbell::BytesFor(kLeaves) / sizeof(uint64_t)) {
+  DataAgentLinksTest() : bells_(Doorbell::BytesFor(kLeaves) / sizeof(uint64_t)) { Make({}); }
+  void Make(std::vector<BrokenPart> broken) {
     DataAgentOptions options;
+    options.spec.broken = std::move(broken);
     options.spec.nodes = kLeaves - 1;
     options.spec.link_depth = kDepth;
     options.parts = 2;
     options.partitions = {{0}};
     Doorbell::Create(bells_.data(), kLeaves);
-    options.doorbell = Doorbell(bells_.data(), kLeaves);
+    options.bells = {{Doorbell(bells_.data(), kLeaves), 0, 0, kLeaves / 2}};
     options.links.push_back(nullptr);
     options.links.push_back(std::make_unique<TestLink>(&wires_));
     agent_ = MakeDataAgent(std::move(options));
@@ -71,7 +75,7 @@ class DataAgentLinksTest : public ::testing::Test {
 
   Wires wires_;
   std::vector<uint64_t> bells_;
-  std::unique_ptr<Agent> agent_;
+  std::unique_ptr<DataNetworkAgent> agent_;
 };
 
 TEST_F(DataAgentLinksTest, NamesThePlaceWhereADamagedMessageWasFound) {
@@ -95,6 +99,27 @@ TEST_F(DataAgentLinksTest, ANeighbourWithoutCreditIsNotHeardAgain) {
   wires_.packets.push_back(ToLeaf0(9));
   agent_->DoWork();
   EXPECT_THAT(wires_.packets, SizeIs(1));
+}
+
+// "The rest of the machine ignores" what a mapped-out chip signals, whatever it is.
+TEST_F(DataAgentLinksTest, IgnoresANeighbourThatIsMappedOut) {
+  const FatTree tree(kLeaves, {2, 2, 4});
+  const CutWire wire = CutWires(tree, 2).front();
+  ASSERT_EQ(wire.parent_part, 1u);
+  Make({{.kind = BrokenPart::Kind::kChip, .halves = kLeftHalf, .level = 2,
+         .number = ChipNumber(tree, wire.parent_chip)}});
+  for (uint32_t id = 0; id < 3 * kDepth; ++id) wires_.packets.push_back(ToLeaf0(id));
+  wires_.packets.front().words[0] ^= 1;
+  while (agent_->DoWork() != 0) {
+  }
+  EXPECT_THAT(agent_->TakeErrors(), IsEmpty());
+  EXPECT_THAT(agent_->Unbalanced(), IsEmpty());
+  uint64_t ignored = 0;
+  for (const FabricStat& stat : agent_->Stats()) {
+    if (stat.name == "left: signals of mapped-out parts, ignored") ignored = stat.value;
+  }
+  EXPECT_EQ(ignored, 3 * kDepth);
+  EXPECT_EQ(agent_->Counts().chips_out, 0u);
 }
 
 TEST_F(DataAgentLinksTest, SaysOnceThatALinkHasFailed) {

@@ -188,8 +188,8 @@ FaultyOutcome SendOverAFaultyLink(uint32_t parts, LinkFault::Kind kind) {
   }
   for (const FabricError& error : machine.errors()) outcome.errors.push_back(error.message);
   for (size_t i = 0; i < machine.agents(); ++i) {
-    for (std::string& line : machine.agent(i).Unbalanced()) {
-      outcome.unbalanced.push_back(std::move(line));
+    for (FabricError& loss : machine.agent(i).Unbalanced()) {
+      outcome.unbalanced.push_back(std::move(loss.message));
     }
   }
   return outcome;
@@ -272,9 +272,10 @@ class LoneDataAgentTest : public ::testing::Test {
     options_.spec = spec_;
     options_.pages = {memory_.page()};
     options_.partitions = {{0}};
-    options_.doorbell = Doorbell(bells_.data(), 8);
-    port_.data_bell[VCM5_LEFT] = options_.doorbell.bell(0);
-    port_.data_doorbell[VCM5_LEFT] = options_.doorbell.shared();
+    const Doorbell doorbell(bells_.data(), 8);
+    options_.bells = {{doorbell, 0, 0, 1}};
+    port_.data_bell[VCM5_LEFT] = doorbell.bell(0);
+    port_.data_doorbell[VCM5_LEFT] = doorbell.shared();
   }
   void SendToSelf(uint32_t tag) {
     const uint32_t word = 1;

@@ -28,6 +28,8 @@ class DoorbellTest : public ::testing::Test {
     return rung;
   }
 
+  void Sleep(uint64_t nanoseconds) { Doorbell::Sleep({&doorbell_, 1}, nanoseconds); }
+
   struct alignas(64) Line {
     uint8_t bytes[64] = {};
   };
@@ -81,13 +83,13 @@ TEST_F(DoorbellTest, TellsWhetherAnyRang) {
 
 TEST_F(DoorbellTest, DoesNotSleepWhenABellHasRung) {
   doorbell_.Ring(1);
-  doorbell_.Sleep(kOneMinute);
+  Sleep(kOneMinute);
   EXPECT_EQ(doorbell_.shared()->sleeping, 0u);
   EXPECT_THAT(Take(), ElementsAre(1));
 }
 
 TEST_F(DoorbellTest, SleepsNoLongerThanAsked) {
-  doorbell_.Sleep(1);
+  Sleep(1);
   EXPECT_EQ(doorbell_.shared()->sleeping, 0u);
 }
 
@@ -95,9 +97,38 @@ TEST_F(DoorbellTest, RingingWakesTheSleeper) {
   Doorbell::RegisterProcess();
   for (int i = 0; i < 100; ++i) {
     std::thread node([&] { doorbell_.Ring(2); });
-    while (Take().empty()) doorbell_.Sleep(kOneMinute);
+    while (Take().empty()) Sleep(kOneMinute);
     node.join();
   }
+}
+
+// A daemon has one for each partition, and one of its own.
+TEST_F(DoorbellTest, RingingAnyOfSeveralWakesTheSleeper) {
+  Doorbell::RegisterProcess();
+  std::vector<std::vector<Line>> memories(5, std::vector<Line>(memory_.size()));
+  std::vector<Doorbell> doorbells;
+  for (std::vector<Line>& memory : memories) {
+    Doorbell::Create(memory.data(), kBells);
+    doorbells.emplace_back(memory.data(), kBells);
+  }
+  for (uint32_t i = 0; i < 100; ++i) {
+    std::thread node([&] { doorbells[i % 5].Ring(i % kBells); });
+    while (doorbells[i % 5].Take(0, kBells, [](uint32_t) {}) == 0) {
+      Doorbell::Sleep(doorbells, kOneMinute);
+      for (const Doorbell& doorbell : doorbells) EXPECT_EQ(doorbell.shared()->sleeping, 0u);
+    }
+    node.join();
+  }
+}
+
+TEST_F(DoorbellTest, SleepsOnMoreThanTheKernelTakes) {
+  std::vector<std::vector<Line>> memories(Doorbell::kWaitMax + 3, std::vector<Line>(memory_.size()));
+  std::vector<Doorbell> doorbells;
+  for (std::vector<Line>& memory : memories) doorbells.emplace_back(memory.data(), kBells);
+  Doorbell::Sleep(doorbells, 1);
+  doorbells.back().Ring(3);
+  Doorbell::Sleep(doorbells, kOneMinute);
+  EXPECT_EQ(doorbells.back().Take(0, kBells, [](uint32_t) {}), 1u);
 }
 
 }  // namespace

@@ -134,7 +134,7 @@ TEST_F(ClosedPorts, AreForParentsOnly) {
   EXPECT_DEATH(RouterChip(options, storage.data()), "parent ports only");
 }
 
-TEST_F(ClosedPorts, OfARegionTakeNoCreditFromAPeer) {
+TEST_F(ClosedPorts, OfARegionIgnoreAPeerThatSendsAllTheSame) {
   const FatTree tree(32, {2, 2, 4});
   RegionOptions options;
   options.parts = 2;
@@ -144,11 +144,52 @@ TEST_F(ClosedPorts, OfARegionTakeNoCreditFromAPeer) {
   ASSERT_FALSE(wires.empty());
   uint32_t ours = 0;
   while (wires[ours].child_part != 0) ++ours;
-  options.ways[wires[ours].child_chip].closed.fill(
-      static_cast<uint8_t>(1u << wires[ours].child_port));
+  ChipWays& ways = options.ways[wires[ours].child_chip];
+  ways.closed.fill(static_cast<uint8_t>(1u << wires[ours].child_port));
+  ways.idle = ways.closed[1];
   Region region(tree, options);
-  EXPECT_FALSE(region.HandleWireCredit(ours, 1)) << "nothing was ever sent there";
+  EXPECT_TRUE(region.HandleWireCredit(ours, 1)) << "nothing was ever sent there, and nobody asks";
+  const DataPacket packet = MakePacket(Descend(0), 0, 5, 0, 1);
+  for (unsigned i = 0; i < 3 * options.depth; ++i) {
+    EXPECT_TRUE(region.HandleWirePacket(ours, packet, 5));
+  }
+  EXPECT_EQ(region.ignored(), 1 + 3 * options.depth);
+  uint32_t given = 0;
+  region.TakeWireCredits([&](uint32_t wire, uint32_t packets) {
+    EXPECT_EQ(wire, ours);
+    given += packets;
+  });
+  EXPECT_EQ(given, 3 * options.depth);
+  EXPECT_EQ(region.Run(), 0u);
+  EXPECT_TRUE(region.Idle());
+  uint64_t in;
+  uint64_t out;
+  EXPECT_FALSE(region.WireCounts(ours, &in, &out)) << "the peer has counted what nobody took";
   region.CheckInvariants();
+}
+
+// A chip that is mapped out may say what it likes.
+TEST_F(ClosedPorts, OfAllLinksMakeAChipWhoseErrorsAreIgnored) {
+  const FatTree tree(32, {2, 2, 4});
+  for (const bool mapped_out : {false, true}) {
+    RegionOptions options;
+    options.ways.resize(tree.chips());
+    options.ways[0].closed.fill(0x30);
+    options.ways[0].idle = mapped_out ? 0x3f : 0x30;
+    Region region(tree, options);
+    DataPacket packet = MakePacket(Climb(), 9, 5, 0, 1);
+    CopyPacket(region.InjectSlot(2), &packet, 5);
+    region.Inject(2);
+    packet.words[0] ^= 1;
+    CopyPacket(region.InjectSlot(3), &packet, 5);
+    region.Inject(3);
+    region.Run();
+    EXPECT_TRUE(region.Idle());
+    EXPECT_THAT(region.departures(), IsEmpty());
+    EXPECT_THAT(region.faults(), SizeIs(mapped_out ? 0 : 1));
+    EXPECT_EQ(region.ignored(), mapped_out ? 1u : 0u);
+    EXPECT_EQ(region.chip(0).stats().dropped, 2u);
+  }
 }
 
 }  // namespace
