@@ -197,9 +197,6 @@ void Setter::FindPossible(unsigned level, uint32_t s) {
   const unsigned placings = switches_.chips(level) == 1 ? 1 : 1u << at.trees;
   for (unsigned placing = 0; placing < placings; ++placing) {
     bool possible = true;
-    for (unsigned t = 0; t < at.trees; ++t) {
-      possible &= damage_.ChipWorks(level, s, ChipOf(static_cast<Placing>(placing), t));
-    }
     ForEachChild(level, s, [&](unsigned, uint32_t child) {
       const Station& below = At(level - 1, child);
       if (!possible || below.trees == 0 || wanted_[below.tree[0]].top < level) return;

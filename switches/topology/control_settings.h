@@ -25,9 +25,9 @@
 //
 // A *placing* of a subtree gives each tree there a chip of its top: 2 for each tree, so at most 16.
 // Level by level from the leaves up, all placings are kept that links allow: a placing of a subtree is
-// possible if all its chips work and for each of its two children there is a possible placing from
-// which every tree can go up by a link of its own that works. What goes on in the two children does not
-// matter to each other. From the root down one possible placing is then chosen for each subtree.
+// possible if for each of its two children there is a possible placing from which every tree can go up
+// by a link of its own that works, and so do the chips at its ends. The two children do not matter to
+// each other. From the root down one possible placing is then chosen for each subtree.
 //
 // So the algorithm is complete: if it finds nothing, there is nothing, whatever is broken. And where
 // nothing is broken, channels are the only bound. Give each of the (at most four) trees that have control
