@@ -56,6 +56,16 @@ TEST(ControlSettings, OfAWholeMachineAreTheBalancedTree) {
   }
 }
 
+TEST(ControlSettings, OfPartitionsOfAWholeMachineAreBalancedTrees) {
+  const std::vector<uint32_t> sizes = {16, 9, 4, 1, 33, 3};
+  const auto partitions = PlacePartitions(sizes, Range(0, 256)).value();
+  const auto settings = SetControlSwitches(Machine(256, 1), partitions);
+  ASSERT_TRUE(settings.ok()) << settings.status();
+  for (size_t i = 0; i < sizes.size(); ++i) {
+    EXPECT_EQ(Layout(settings->trees[i]), Layout(BinaryTree::Balanced(sizes[i]))) << i;
+  }
+}
+
 TEST(ControlSettings, JoinTheControlProcessorAsTheLastLeaf) {
   const std::vector<uint32_t> control_processors = {17};
   const auto settings =
