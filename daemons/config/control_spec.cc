@@ -43,7 +43,7 @@ absl::StatusOr<MachineSpec> UnpackSpec(const config::Spec& message) {
   spec.seed = message.seed();
   for (const config::Broken& broken : message.broken()) {
     if (broken.kind() > static_cast<uint32_t>(BrokenPart::Kind::kLeaf) ||
-        broken.halves() > kBothHalves) {
+        broken.halves() > kControlNetwork) {
       return absl::InvalidArgumentError("no such kind of broken part");
     }
     spec.broken.push_back({.kind = static_cast<BrokenPart::Kind>(broken.kind()),

@@ -204,9 +204,10 @@ control_network {
 seed: )",
       spec.seed, R"(
 
-# Parts of the data network that do not work, to be mapped out; none by default. For example:
+# Parts of the networks that do not work, to be mapped out; none by default. For example:
 #   broken: "data.left: chip 2/3"                  # a router chip: level 2, number 3 of that level
 #   broken: "data.right: link of chip 1/4 port 5"  # ports 0 to 3 are child links, 4 to 7 parent links
+#   broken: "control: chip 3/0"                    # a switch of the control network
 #   broken: "leaf 7"                               # a node, control processor or I/O channel
 # What is broken on purpose, as often as you like; `vcm5 help faults` says what can be.
 # fault: "data.left: leaf 5 lose once at message 100"

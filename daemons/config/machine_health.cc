@@ -38,7 +38,17 @@ std::string LeafShare(uint64_t leaves, const Health& health) {
   return absl::StrFormat("%.2f%% of the leaves", Percent(leaves, health.tree().leaves()));
 }
 
-std::string ExplainDecision(const HealthDecision& decision, const Health& health) {
+std::string ControlShare(uint64_t links, const Health& health) {
+  return absl::StrFormat("%.2f%% of the control network (%d of %d links)",
+                         Percent(links, health.control().links()), links, health.control().links());
+}
+
+std::string ExplainDecision(const BrokenPart& part, const HealthDecision& decision,
+                            const Health& health) {
+  if (decision.way == HealthDecision::Way::kRoutedAround && part.halves == kControlNetwork) {
+    return absl::StrCat("routed around, which loses ",
+                        ControlShare(decision.control_links_lost, health), "\n");
+  }
   if (decision.way == HealthDecision::Way::kRoutedAround) {
     std::string text = absl::StrCat("routed around, which loses ",
                                     ChannelShare(decision.channels_lost, health), "\n");
@@ -86,11 +96,14 @@ std::string ExplainMachine(const MachineSpec& spec) {
                                   Count(spec.nodes, "node"), " usable\n");
   for (size_t i = 0; i < spec.broken.size(); ++i) {
     absl::StrAppend(&text, "  ", PlaceName(spec.broken[i]), ": ",
-                    ExplainDecision(health.decisions()[i], health));
+                    ExplainDecision(spec.broken[i], health.decisions()[i], health));
   }
   if (!spec.broken.empty()) {
-    absl::StrAppend(&text, "together they lose ", ChannelShare(health.channels_lost(), health),
-                    "\n  and ", LeafShare(health.leaves_lost(), health), "\n");
+    absl::StrAppend(&text, "together they lose ", ChannelShare(health.channels_lost(), health), "\n");
+    if (health.control_links_lost() != 0) {
+      absl::StrAppend(&text, "  and ", ControlShare(health.control_links_lost(), health), "\n");
+    }
+    absl::StrAppend(&text, "  and ", LeafShare(health.leaves_lost(), health), "\n");
   }
   absl::StrAppend(&text, "addresses of nodes:\n");
   for (const AddressRun& run : AddressRuns(members)) {
@@ -110,13 +123,16 @@ std::string ExplainMachineJson(const MachineSpec& spec) {
       ",\n  \"channels_lost\": ", health.channels_lost(),
       absl::StrFormat(",\n  \"network_percent_lost\": %.3f",
                       Percent(health.channels_lost(), health.channels())),
+      ",\n  \"control_links\": ", health.control().links(),
+      ",\n  \"control_links_lost\": ", health.control_links_lost(),
       ",\n  \"leaves_lost\": ", health.leaves_lost(), ",\n  \"broken\": [");
   for (size_t i = 0; i < spec.broken.size(); ++i) {
     const HealthDecision& decision = health.decisions()[i];
     absl::StrAppend(&text, i == 0 ? "\n" : ",\n", "    {\"part\": \"", PlaceName(spec.broken[i]),
                     "\", \"way\": \"", WayName(decision.way), "\", \"choice\": ",
                     decision.other_channels || decision.other_leaves ? "true" : "false",
-                    ", \"channels_lost\": ", decision.channels_lost, ", \"leaves_lost\": [",
+                    ", \"channels_lost\": ", decision.channels_lost, ", \"control_links_lost\": ",
+                    decision.control_links_lost, ", \"leaves_lost\": [",
                     absl::StrJoin(decision.leaves, ", "), "]");
     if (decision.other_channels) {
       absl::StrAppend(&text, ", \"other_way_channels_lost\": ", *decision.other_channels);

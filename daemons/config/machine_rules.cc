@@ -50,9 +50,11 @@ void CheckBroken(const MachineSpec& spec, const LocateField& locate,
     return;
   }
   const FatTree tree(spec.leaves(), spec.parents_per_level);
+  const ControlSwitches switches(spec);
   for (int i = 0; i <= last; ++i) {
     const BrokenPart& part = spec.broken[static_cast<size_t>(i)];
-    const std::string wrong = PlaceFault(tree, part);
+    const std::string wrong =
+        part.halves == kControlNetwork ? PlaceFault(switches, part) : PlaceFault(tree, part);
     if (wrong.empty()) continue;
     faults.push_back(
         absl::StrCat(locate("broken", i), "broken is \"", PlaceName(part), "\"; ", wrong));

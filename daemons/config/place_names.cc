@@ -6,13 +6,14 @@
 #include "absl/strings/ascii.h"
 #include "absl/strings/str_cat.h"
 #include "switches/topology/health.h"
+#include "switches/topology/link_names.h"
 
 namespace vcm5 {
 namespace {
 
 constexpr char kExpected[] =
     "expected \"data.left: chip LEVEL/NUMBER\", \"data.left: link of chip LEVEL/NUMBER port PORT\" or "
-    "\"data.left: leaf NUMBER\", the same with data.right, or \"leaf NUMBER\"";
+    "\"data.left: leaf NUMBER\", the same with data.right or control, or \"leaf NUMBER\"";
 
 // Takes a text apart from its front. Blanks between its pieces do not matter.
 class Reader {
@@ -64,20 +65,22 @@ bool TakeChip(Reader& reader, BrokenPart* part) {
 }
 
 bool TakePlace(Reader& reader, BrokenPart* part) {
-  bool in_half = true;
+  bool in_network = true;
   if (reader.Take("data.left")) {
     part->halves = kLeftHalf;
   } else if (reader.Take("data.right")) {
     part->halves = kRightHalf;
+  } else if (reader.Take("control")) {
+    part->halves = kControlNetwork;
   } else {
-    in_half = false;
+    in_network = false;
   }
-  if (in_half && !reader.Take(":")) return false;
+  if (in_network && !reader.Take(":")) return false;
   if (reader.Take("leaf")) {
     part->kind = BrokenPart::Kind::kLeaf;
     return reader.TakeNumber(&part->leaf);
   }
-  if (!in_half) return false;
+  if (!in_network) return false;
   if (reader.Take("link")) {
     part->kind = BrokenPart::Kind::kLink;
     return reader.Take("of") && TakeChip(reader, part) && reader.Take("port") &&
@@ -87,8 +90,33 @@ bool TakePlace(Reader& reader, BrokenPart* part) {
   return TakeChip(reader, part);
 }
 
-std::string HalfPrefix(const BrokenPart& part) {
-  return part.halves == kLeftHalf ? "data.left: " : part.halves == kRightHalf ? "data.right: " : "";
+std::string NetworkPrefix(const BrokenPart& part) {
+  return part.halves == kLeftHalf         ? "data.left: "
+         : part.halves == kRightHalf      ? "data.right: "
+         : part.halves == kControlNetwork ? "control: "
+                                          : "";
+}
+
+// What was expected of a place in a network of `leaves` leaves and `levels` levels of chips, of which
+// level l has chips_at(l), and chip n of it the links has_port(n, port).
+template <class ChipsAt, class HasPort>
+std::string Expected(const BrokenPart& part, uint32_t leaves, unsigned levels, ChipsAt&& chips_at,
+                     HasPort&& has_port) {
+  if (part.kind == BrokenPart::Kind::kLeaf) {
+    return absl::StrCat("expected a leaf from 0 to ", leaves - 1);
+  }
+  if (part.level < 1 || part.level > levels) {
+    return absl::StrCat("expected a level from 1 to ", levels);
+  }
+  if (part.number >= chips_at(part.level)) {
+    return absl::StrCat("expected a chip of level ", part.level, ", from 0 to ",
+                        chips_at(part.level) - 1);
+  }
+  std::string ports;
+  for (unsigned port = 0; port < kChipPorts; ++port) {
+    if (has_port(part.number, port)) absl::StrAppend(&ports, ports.empty() ? "" : ", ", port);
+  }
+  return absl::StrCat("expected a port of that chip that has a link: ", ports);
 }
 
 }  // namespace
@@ -103,35 +131,32 @@ absl::StatusOr<BrokenPart> ParsePlace(const std::string& text) {
 std::string PlaceName(const BrokenPart& part) {
   switch (part.kind) {
     case BrokenPart::Kind::kChip:
-      return absl::StrCat(HalfPrefix(part), "chip ", part.level, "/", part.number);
+      return absl::StrCat(NetworkPrefix(part), "chip ", part.level, "/", part.number);
     case BrokenPart::Kind::kLink:
-      return absl::StrCat(HalfPrefix(part), "link of chip ", part.level, "/", part.number, " port ",
+      return absl::StrCat(NetworkPrefix(part), "link of chip ", part.level, "/", part.number, " port ",
                           part.port);
     case BrokenPart::Kind::kLeaf:
-      return absl::StrCat(HalfPrefix(part), "leaf ", part.leaf);
+      return absl::StrCat(NetworkPrefix(part), "leaf ", part.leaf);
   }
   return "";
 }
 
 std::string PlaceFault(const FatTree& tree, const BrokenPart& part) {
   if (HasPart(tree, part)) return "";
-  if (part.kind == BrokenPart::Kind::kLeaf) {
-    return absl::StrCat("expected a leaf from 0 to ", tree.leaves() - 1);
-  }
-  if (part.level < 1 || part.level > tree.levels()) {
-    return absl::StrCat("expected a level from 1 to ", tree.levels());
-  }
-  const uint32_t chips = tree.nodes_at(part.level) * tree.chips_per_node(part.level);
-  if (part.number >= chips) {
-    return absl::StrCat("expected a chip of level ", part.level, ", from 0 to ", chips - 1);
-  }
-  std::string ports;
-  for (unsigned port = 0; port < kChipPorts; ++port) {
-    const ChipId chip = tree.chip(part.level, 0, 0) + part.number;
-    if (tree.peer(chip, port).kind == FatTreePeer::Kind::kNothing) continue;
-    absl::StrAppend(&ports, ports.empty() ? "" : ", ", port);
-  }
-  return absl::StrCat("expected a port of that chip that has a link: ", ports);
+  return Expected(
+      part, tree.leaves(), tree.levels(), [&](unsigned level) { return ChipsAt(tree, level); },
+      [&](uint32_t number, unsigned port) {
+        const ChipId chip = tree.chip(part.level, 0, 0) + number;
+        return tree.peer(chip, port).kind != FatTreePeer::Kind::kNothing;
+      });
+}
+
+std::string PlaceFault(const ControlSwitches& switches, const BrokenPart& part) {
+  if (switches.Has(part)) return "";
+  return Expected(
+      part, switches.leaves(), switches.levels(),
+      [&](unsigned level) { return switches.chips_at(level); },
+      [&](uint32_t number, unsigned port) { return switches.HasPort(part.level, number, port); });
 }
 
 }  // namespace vcm5

@@ -4,6 +4,7 @@
 #include "absl/strings/str_cat.h"
 #include "daemons/driver/control_agent.h"
 #include "daemons/process/daemon_process.h"
+#include "switches/topology/control_settings.h"
 
 namespace vcm5 {
 namespace {
@@ -17,11 +18,14 @@ absl::StatusOr<std::vector<std::unique_ptr<Agent>>> MakeAgents(DaemonSetup& setu
   if (setup.supervisor_memory.data() == nullptr) {
     return absl::InvalidArgumentError("the supervisor pages are missing");
   }
+  absl::StatusOr<ControlSettings> settings = SetControlSwitches(setup.spec, setup.partitions);
+  if (!settings.ok()) return settings.status();
   std::vector<std::unique_ptr<Agent>> agents;
   for (size_t i = 0; i < setup.partitions.size(); ++i) {
     ControlAgentOptions options;
     options.spec = setup.spec;
     options.members = setup.partitions[i];
+    options.tree = std::move(settings->trees[i]);
     for (const uint32_t node : options.members) {
       if (setup.pages[node] == nullptr) {
         return absl::InvalidArgumentError("a node's memory is missing");

@@ -13,6 +13,7 @@
 #include "daemons/driver/node_ranges.h"
 #include "daemons/driver/node_wake.h"
 #include "netif/ni/control_port.h"
+#include "runtime/base/check.h"
 #include "switches/control/control_network.h"
 
 namespace vcm5 {
@@ -97,8 +98,8 @@ ControlAgent::ControlAgent(ControlAgentOptions options)
     : members_(std::move(options.members)),
       doorbell_(options.doorbell),
       label_(std::move(options.label)),
-      network_(BinaryTree::Balanced(static_cast<uint32_t>(options.pages.size())),
-               NetworkOptions(options.spec)) {
+      network_(std::move(options.tree), NetworkOptions(options.spec)) {
+  VCM5_CHECK(network_.tree().leaves() == options.pages.size());
   ControlPort::Options port;
   port.geometry = GeometryOf(options.spec);
   port.window = NetworkOptions(options.spec).node.depth;

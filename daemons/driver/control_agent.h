@@ -11,6 +11,7 @@
 #include "daemons/driver/doorbell.h"
 #include "netif/shm/ni_page.h"
 #include "netif/shm/supervisor_page.h"
+#include "switches/topology/binary_tree.h"
 #include "switches/topology/machine_spec.h"
 #include "switches/topology/partition.h"
 
@@ -21,6 +22,7 @@ struct ControlAgentOptions {
   // NI memory of the partition's members, in scan order (by relative address). None is null.
   std::vector<vcm5_ni_page*> pages;
   Partition members;  // physical address of each, for reports
+  BinaryTree tree = BinaryTree::Balanced(1);  // over them (control_settings.h)
   // Supervisor pages of the same; none at all: the partition has no privileged operations.
   std::vector<vcm5_supervisor_page*> supervisor_pages;
   // Interrupt lines of the same (write ends of pipes; -1, or none at all: none).

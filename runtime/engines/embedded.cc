@@ -13,6 +13,7 @@
 #include "runtime/base/check.h"
 #include "runtime/engines/embedded_machine.h"
 #include "switches/topology/concerned.h"
+#include "switches/topology/control_settings.h"
 #include "switches/topology/health.h"
 
 namespace vcm5 {
@@ -28,6 +29,8 @@ Embedded::Machine::Machine(EmbeddedOptions options)
   if (options_.partitions.empty()) options_.partitions.push_back(UsableNodes(spec));
   const absl::Status sound = CheckPartitions(options_.partitions, spec.nodes);
   VCM5_CHECK_MSG(sound.ok(), std::string(sound.message()).c_str());
+  absl::StatusOr<ControlSettings> settings = SetControlSwitches(spec, options_.partitions);
+  VCM5_CHECK_MSG(settings.ok(), std::string(settings.status().message()).c_str());
   const Doorbell halves[VCM5_HALVES] = {MakeDoorbell(spec.nodes), MakeDoorbell(spec.nodes)};
   std::vector<vcm5_ni_page*> pages(spec.nodes);
   std::vector<ControlAgentOptions> controls;
@@ -37,6 +40,7 @@ Embedded::Machine::Machine(EmbeddedOptions options)
     ControlAgentOptions& control = controls.emplace_back();
     control.spec = spec;
     control.members = partition;
+    control.tree = std::move(settings->trees[index]);
     control.doorbell = MakeDoorbell(vcm5_control_bells(static_cast<uint32_t>(partition.size())));
     for (uint32_t self = 0; self < partition.size(); ++self) {
       const uint32_t physical = partition[self];

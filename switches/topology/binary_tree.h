@@ -25,8 +25,8 @@ class BinaryTree {
 
   using Children = std::array<uint32_t, 2>;  // left, right
 
-  // The least deep tree in which every subtree but those at the right edge is complete, so that
-  // subtrees are those of the physical machine.
+  // The least deep tree in which every subtree but those at the right edge is complete: that of a whole
+  // machine (control_settings.h).
   static BinaryTree Balanced(uint32_t leaves);
 
   // Any shape (CN9): `nodes[i]` has the children of id leaves + i; nodes.size() + 1 leaves. Fails

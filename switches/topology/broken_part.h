@@ -1,5 +1,5 @@
-// A part of the data network that does not work (paper section 3: "a faulty processor node, network
-// chip, or interconnection link"), by its place. Which places a machine has, FatTree says.
+// A part of a network that does not work (paper section 3: "a faulty processor node, network chip, or
+// interconnection link"), by its place. Which places a machine has, FatTree and ControlSwitches say.
 #ifndef VCM5_SWITCHES_TOPOLOGY_BROKEN_PART_H_
 #define VCM5_SWITCHES_TOPOLOGY_BROKEN_PART_H_
 
@@ -11,17 +11,19 @@ namespace vcm5 {
 inline constexpr uint8_t kLeftHalf = 1;
 inline constexpr uint8_t kRightHalf = 2;
 inline constexpr uint8_t kBothHalves = 3;
+// Instead of halves: a part of the control network.
+inline constexpr uint8_t kControlNetwork = 4;
 
 struct BrokenPart {
   enum class Kind : uint8_t {
-    kChip,  // a router chip
-    kLink,  // both directions of the link of a chip's port: child links 0 to 3, parent links 4 to 7
+    kChip,  // a router chip; a switch of the control network
+    kLink,  // both directions of the link of a chip's port: child links 0 to 3, parent links from 4
     kLeaf,  // the link of a leaf; in both halves: the leaf itself
   };
   Kind kind = Kind::kLeaf;
   uint8_t halves = kBothHalves;
   uint32_t level = 0;   // of the chip, from 1
-  uint32_t number = 0;  // of the chip in its level: node * chips_per_node + index
+  uint32_t number = 0;  // of the chip in its level, those of a tree node or subtree together
   uint32_t port = 0;    // kLink
   uint32_t leaf = 0;    // kLeaf
 

@@ -24,7 +24,10 @@ ChipId ChipOf(const FatTree& tree, const BrokenPart& part) {
 
 // A link as its lower end has it: a leaf's, or a parent link of a chip.
 BrokenPart FromBelow(const FatTree& tree, const BrokenPart& part) {
-  if (part.kind != BrokenPart::Kind::kLink || part.port >= kChildren) return part;
+  if (part.halves == kControlNetwork || part.kind != BrokenPart::Kind::kLink ||
+      part.port >= kChildren) {
+    return part;
+  }
   const FatTreePeer peer = tree.peer(ChipOf(tree, part), part.port);
   BrokenPart below = part;
   if (peer.kind == FatTreePeer::Kind::kLeaf) {
@@ -53,6 +56,8 @@ bool HasPart(const FatTree& tree, const BrokenPart& part) {
 Health::Health(const MachineSpec& spec)
     : nodes_(spec.nodes),
       tree_(spec.leaves(), spec.parents_per_level),
+      control_(spec),
+      control_damage_(control_),
       broken_{BrokenHalf(tree_), BrokenHalf(tree_)},
       ways_{OpenWays(tree_), OpenWays(tree_)},
       whole_(tree_),
@@ -71,7 +76,8 @@ Health::Health(const MachineSpec& spec)
   }
   std::vector<BrokenPart> parts;
   for (const BrokenPart& part : spec.broken) {
-    VCM5_CHECK_MSG(HasPart(tree_, part), "a broken part that the machine does not have");
+    VCM5_CHECK_MSG(HasPart(tree_, part) || control_.Has(part),
+                   "a broken part that the machine does not have");
     parts.push_back(FromBelow(tree_, part));
   }
   // What leaves no choice comes first: it may decide others.
@@ -84,7 +90,10 @@ Health::Health(const MachineSpec& spec)
     MapOut(live, &decisions_[i]);
   }
   for (size_t i = 0; i < parts.size(); ++i) {
-    if (decisions_[i].cut_off) continue;
+    if (parts[i].halves == kControlNetwork) BreakControl(parts[i], &decisions_[i]);
+  }
+  for (size_t i = 0; i < parts.size(); ++i) {
+    if (decisions_[i].cut_off || parts[i].halves == kControlNetwork) continue;
     Break(parts[i]);
     Decide(parts[i], &decisions_[i]);
   }
@@ -93,7 +102,8 @@ Health::Health(const MachineSpec& spec)
     Live below = live_;
     MapOutBelow(parts[i], &below);
     if (below != live_ || decisions_[i].way == HealthDecision::Way::kMappedOut) continue;
-    decisions_[i] = HealthDecision();
+    decisions_[i].channels_lost = 0;
+    decisions_[i].other_leaves.reset();
     decisions_[i].way = HealthDecision::Way::kMappedOut;
   }
   const std::optional<uint64_t> lost = Lost(live_);
@@ -119,12 +129,29 @@ void Health::Break(const BrokenPart& part) {
   }
 }
 
+void Health::BreakControl(const BrokenPart& part, HealthDecision* decision) {
+  const uint32_t links = control_damage_.links();
+  control_damage_.Break(part);
+  decision->control_links_lost = links - control_damage_.links();
+  const Live joined = LeavesOfOneTree(control_, control_damage_, live_);
+  if (joined == live_) return;
+  decision->cut_off = true;
+  MapOut(joined, decision);
+}
+
 bool Health::CutsOff(const BrokenPart& part) const {
-  return part.kind == BrokenPart::Kind::kLeaf ||
-         (part.kind == BrokenPart::Kind::kChip && part.level == 1);
+  return part.halves != kControlNetwork &&
+         (part.kind == BrokenPart::Kind::kLeaf ||
+          (part.kind == BrokenPart::Kind::kChip && part.level == 1));
 }
 
 void Health::MapOutBelow(const BrokenPart& part, Live* live) const {
+  if (part.halves == kControlNetwork) {
+    const ControlSwitches::Place place = control_.PlaceOf(part);
+    const auto [first, end] = control_.leaves_below(place.level, place.s);
+    std::fill(live->begin() + first, live->begin() + end, uint8_t{0});
+    return;
+  }
   if (part.kind == BrokenPart::Kind::kLeaf) {
     (*live)[part.leaf] = 0;
     return;

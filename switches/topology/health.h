@@ -1,4 +1,4 @@
-// What a machine does about the broken parts of its data network (paper section 3; DN8, NI8): "either
+// What a machine does about the broken parts of its networks (paper section 3; DN8, NI8): "either
 // the network can be configured to route messages away from the failure, or processing nodes that
 // might use the chip or link can be mapped out", whichever is better.
 //
@@ -13,6 +13,11 @@
 // around is 5.4%, for a chip of level 2 in a machine of 64.) Parts are considered in the order of the
 // description, each on top of what was decided before; so whatever is broken, in the end all leaves
 // that remain reach each other.
+//
+// The control network (paper section 5, CN9) has no such choice to make. Its trees take the other chip
+// of a subtree, or another link, which costs channels for control processors and no leaves; leaves that
+// no tree can join with the rest are mapped out, as few nodes as can be (control_switches.h). As they
+// leave both networks, its parts are considered before those of the data network that leave a choice.
 #ifndef VCM5_SWITCHES_TOPOLOGY_HEALTH_H_
 #define VCM5_SWITCHES_TOPOLOGY_HEALTH_H_
 
@@ -22,13 +27,14 @@
 #include <span>
 #include <vector>
 
+#include "switches/topology/control_switches.h"
 #include "switches/topology/fat_tree.h"
 #include "switches/topology/machine_spec.h"
 #include "switches/topology/open_ways.h"
 
 namespace vcm5 {
 
-// Whether a tree has such a part.
+// Whether a data network has such a part.
 bool HasPart(const FatTree& tree, const BrokenPart& part);
 
 // What was decided about one broken part.
@@ -36,7 +42,8 @@ struct HealthDecision {
   enum class Way : uint8_t { kRoutedAround, kMappedOut };
   Way way = Way::kRoutedAround;
   bool cut_off = false;          // there was no choice: some leaves have no way past it
-  uint64_t channels_lost = 0;    // directions of links, if routed around
+  uint64_t channels_lost = 0;    // directions of links of the data network, if routed around
+  uint64_t control_links_lost = 0;  // links that do not work for it and did for earlier parts
   std::vector<uint32_t> leaves;  // mapped out for it and not for an earlier part; ascending
   // What the other way would have lost, if there was one.
   std::optional<uint64_t> other_channels;
@@ -51,6 +58,7 @@ class Health {
   Health& operator=(const Health&) = delete;
 
   const FatTree& tree() const { return tree_; }
+  const ControlSwitches& control() const { return control_; }
   // By the order of spec.broken.
   const std::vector<HealthDecision>& decisions() const { return decisions_; }
 
@@ -66,11 +74,14 @@ class Health {
   // only led to leaves that are mapped out.
   uint64_t channels() const { return channels_; }
   uint64_t channels_lost() const { return lost_; }
+  // Links of the control network that do not work, or whose chips do not.
+  uint64_t control_links_lost() const { return control_.links() - control_damage_.links(); }
 
  private:
   using Live = std::vector<uint8_t>;
 
   void Break(const BrokenPart& part);
+  void BreakControl(const BrokenPart& part, HealthDecision* decision);
   bool CutsOff(const BrokenPart& part) const;
   void MapOutBelow(const BrokenPart& part, Live* live) const;
   void KeepOnly(uint32_t first, uint32_t end, Live* live) const;
@@ -84,6 +95,8 @@ class Health {
 
   const uint32_t nodes_;
   const FatTree tree_;
+  const ControlSwitches control_;
+  ControlDamage control_damage_;
   uint64_t channels_ = 0;
   std::array<BrokenHalf, 2> broken_;
   std::array<OpenWays, 2> ways_;

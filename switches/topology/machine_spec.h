@@ -33,7 +33,7 @@ struct MachineSpec {
   uint64_t seed = 1;                // of the pseudorandom choice among parent links
   std::vector<LinkFault> link_faults = {};  // what is broken, on purpose: checked against the rest
 
-  std::vector<BrokenPart> broken;   // of the data network, to be mapped out: see health.h
+  std::vector<BrokenPart> broken;   // to be mapped out: see health.h
 
   uint32_t leaves() const { return nodes + control_processors + io_channels; }
 };

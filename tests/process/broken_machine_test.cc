@@ -45,6 +45,25 @@ TEST(BrokenMachine, CombinesOverTheNodesThatRemain) {
   }
 }
 
+// Trees take the other chip or link; a pair of leaves has but one chip.
+TEST(BrokenMachine, CombinesPastBrokenPartsOfTheControlNetwork) {
+  const TemporaryFile machine(
+      "nodes: 32\n"
+      "broken: \"control: chip 3/1\"\n"
+      "broken: \"control: chip 5/0\"\n"
+      "broken: \"control: link of chip 1/4 port 4\"\n"
+      "broken: \"control: chip 1/6\"\n");
+  for (const char* engine : kEngines) {
+    JobProcess barriers({"run", "--machine", machine.path(), "--engine", engine, "@probe", "barriers",
+                         "50"});
+    ASSERT_TRUE(barriers.Finish());
+    EXPECT_EQ(barriers.out(), "barriers 50\n") << engine << barriers.err();
+    JobProcess ring({"run", "--machine", machine.path(), "--engine", engine, "@probe", "ring", "4"});
+    ASSERT_TRUE(ring.Finish());
+    EXPECT_EQ(ring.out(), "ring 30 nodes 4 rounds\n") << engine << ring.err();
+  }
+}
+
 TEST(BrokenMachine, RunsInPartsAndOnAPartition) {
   const TemporaryFile machine(kBroken);
   JobProcess parts({"run", "--machine", machine.path(), "--data-daemons", "3", "@probe", "ring", "8"});

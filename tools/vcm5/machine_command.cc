@@ -107,6 +107,8 @@ int MachineCommand(int argc, char** argv) {
       "  vcm5 machine --explain my.textproto         which nodes do its broken parts leave?\n"
       "  vcm5 machine --explain -n 64 --broken \"data.left: chip 2/3\"\n"
       "                                              what if that chip were broken?\n"
+      "  vcm5 machine --explain -n 64 --broken \"control: leaf 5\" --json\n"
+      "                                              the same of the control network, as JSON\n"
       "  vcm5 run --machine my.textproto PROGRAM     run on it\n");
   if (const std::optional<int> status = ParseCommandLine(app, argc, argv)) {
     return *status;

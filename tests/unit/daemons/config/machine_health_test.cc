@@ -56,6 +56,25 @@ TEST(BrokenParts, ThatAreNoneAreNamedByTheirLine) {
   EXPECT_THAT(FaultIn("nodes: 0\nbroken: \"leaf\""), HasSubstr("m:2: broken is \"leaf\""));
 }
 
+TEST(BrokenParts, OfTheControlNetworkAreItsOwn) {
+  // The control network has more levels than the data network, and fewer parent links.
+  EXPECT_EQ(FaultIn("nodes: 64\nbroken: \"control: chip 6/1\""), "no fault");
+  EXPECT_EQ(FaultIn("nodes: 64\nbroken: \"data.left: chip 6/1\""),
+            "m:2: broken is \"data.left: chip 6/1\"; expected a level from 1 to 4");
+  EXPECT_EQ(FaultIn("nodes: 64\nbroken: \"control: chip 8/0\""),
+            "m:2: broken is \"control: chip 8/0\"; expected a level from 1 to 7");
+  EXPECT_EQ(FaultIn("nodes: 2\nbroken: \"control: chip 1/0\""),
+            "m:2: broken leaves no node; expected at least one that can be used");
+  const MachineSpec spec = Parse("nodes: 64 broken: \"control: link of chip 1/0 port 5\"");
+  config::Spec message;
+  PackSpec(spec, &message);
+  const absl::StatusOr<MachineSpec> unpacked = UnpackSpec(message);
+  ASSERT_TRUE(unpacked.ok()) << unpacked.status();
+  EXPECT_EQ(unpacked->broken, spec.broken);
+  message.mutable_broken(0)->set_halves(5);
+  EXPECT_FALSE(UnpackSpec(message).ok());
+}
+
 TEST(BrokenParts, MustLeaveANode) {
   EXPECT_EQ(FaultIn("nodes: 2 control_processors: 5\nbroken: \"leaf 0\"\nbroken: \"leaf 1\""),
             "m:3: broken leaves no node; expected at least one that can be used");
@@ -114,6 +133,30 @@ TEST(ExplainMachine, SaysWhatTheOtherWayWouldHaveLost) {
                               "network (143 of 9216 directions of links)\n"));
 }
 
+constexpr char kControl[] =
+    "nodes: 64 control_processors: 0\n"
+    "broken: [\"control: chip 3/2\", \"control: chip 1/4\",\n"
+    "         \"control: link of chip 1/4 port 4\", \"data.left: chip 1/2\"]\n";
+
+TEST(ExplainMachine, SaysWhatTheControlNetworkLoses) {
+  EXPECT_EQ(ExplainMachine(Parse(kControl)),
+            "4 broken parts; 60 of 64 nodes usable\n"
+            "  control: chip 3/2: routed around, which loses 2.42% of the control network (6 of 248 links)\n"
+            "  control: chip 1/4: mapped out with the leaves below it, for another part\n"
+            "  control: link of chip 1/4 port 4: mapped out with the leaves below it, for another part\n"
+            "  data.left: chip 1/2: mapped out with leaves 8-11, 6.25% of the leaves\n"
+            "    there is no way around it for them\n"
+            "together they lose 0.00% of the data network (0 of 448 directions of links)\n"
+            "  and 4.03% of the control network (10 of 248 links)\n"
+            "  and 6.25% of the leaves\n"
+            "addresses of nodes:\n"
+            "  relative 0-7 is physical 0-7\n"
+            "  relative 8-59 is physical 12-63\n");
+  EXPECT_THAT(ExplainMachine(Parse("nodes: 64 broken: \"control: chip 1/4\"")),
+              HasSubstr("control: chip 1/4: mapped out with leaves 8-9, 3.08% of the leaves\n"
+                        "    there is no way around it for them\n"));
+}
+
 TEST(ExplainMachine, OfAWholeMachine) {
   EXPECT_EQ(ExplainMachine(MachineSpec()),
             "0 broken parts; 32 of 32 nodes usable\n"
@@ -152,6 +195,17 @@ TEST(ExplainMachineJson, IsJsonThatSaysTheSame) {
   EXPECT_EQ(run.at("relative").number_value(), 16);
   EXPECT_EQ(run.at("physical").number_value(), 20);
   EXPECT_EQ(run.at("count").number_value(), 20);
+}
+
+TEST(ExplainMachineJson, SaysWhatTheControlNetworkLoses) {
+  google::protobuf::Struct object = Json(Parse(kControl));
+  auto& fields = *object.mutable_fields();
+  EXPECT_EQ(fields["control_links"].number_value(), 248);
+  EXPECT_EQ(fields["control_links_lost"].number_value(), 10);
+  const auto part = fields["broken"].list_value().values(0).struct_value().fields();
+  EXPECT_EQ(part.at("part").string_value(), "control: chip 3/2");
+  EXPECT_EQ(part.at("way").string_value(), "routed around");
+  EXPECT_EQ(part.at("control_links_lost").number_value(), 6);
 }
 
 TEST(ExplainMachineJson, OfAWholeMachineIsJson) {

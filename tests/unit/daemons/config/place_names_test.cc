@@ -10,6 +10,7 @@
 
 #include "runtime/base/prng.h"
 #include "tests/support/broken_parts.h"
+#include "tests/support/control_oracle.h"
 #include "tests/support/seeds.h"
 
 namespace vcm5 {
@@ -31,6 +32,11 @@ TEST(ParsePlace, TakesEveryForm) {
             (BrokenPart{.kind = Kind::kLink, .halves = kRightHalf, .level = 1, .number = 4,
                         .port = 5}));
   EXPECT_EQ(Parsed("data.left: leaf 7"), (BrokenPart{.halves = kLeftHalf, .leaf = 7}));
+  EXPECT_EQ(Parsed("control: chip 2/3"),
+            (BrokenPart{.kind = Kind::kChip, .halves = kControlNetwork, .level = 2, .number = 3}));
+  EXPECT_EQ(Parsed("control: link of chip 1/0 port 5"),
+            (BrokenPart{.kind = Kind::kLink, .halves = kControlNetwork, .level = 1, .port = 5}));
+  EXPECT_EQ(Parsed("control: leaf 7"), (BrokenPart{.halves = kControlNetwork, .leaf = 7}));
   EXPECT_EQ(Parsed("leaf 16384"), (BrokenPart{.halves = kBothHalves, .leaf = 16384}));
 }
 
@@ -63,11 +69,19 @@ TEST(PlaceName, IsWhatParsePlaceTakes) {
     EXPECT_EQ(Parsed(PlaceName(part)), part) << PlaceName(part);
     EXPECT_EQ(PlaceFault(tree, part), "") << PlaceName(part);
   }
+  MachineSpec spec;
+  spec.nodes = 100;
+  const ControlSwitches switches(spec);
+  const ControlOracle oracle(spec);
+  for (const BrokenPart& part : oracle.parts()) {
+    EXPECT_EQ(Parsed(PlaceName(part)), part) << PlaceName(part);
+    EXPECT_EQ(PlaceFault(switches, part), "") << PlaceName(part);
+  }
 }
 
 // Right texts of which words were taken for others: what is still taken means what it says.
 TEST(ParsePlace, TakesNothingThatItCannotName) {
-  static const char* const kWords[] = {"data.left", "data.right", ":", "chip", "link", "of", "port",
+  static const char* const kWords[] = {"data.left", "data.right", "control", ":", "chip", "link", "of", "port",
                                        "leaf", "/", "1", "23", "99999999", " ", "", "x", "-"};
   uint32_t tried = 0;
   uint32_t taken = 0;
@@ -104,6 +118,21 @@ TEST(PlaceFault, SaysWhatTheMachineHas) {
             "expected a port of that chip that has a link: 0, 1, 2, 3, 4, 5");
   EXPECT_EQ(fault("data.right: link of chip 3/0 port 4"),
             "expected a port of that chip that has a link: 0, 1");
+}
+
+TEST(PlaceFault, SaysWhatTheControlNetworkHas) {
+  MachineSpec spec;
+  spec.nodes = 19;
+  const ControlSwitches switches(spec);
+  const auto fault = [&](const std::string& text) { return PlaceFault(switches, Parsed(text)); };
+  EXPECT_EQ(fault("control: leaf 20"), "expected a leaf from 0 to 19");
+  EXPECT_EQ(fault("control: chip 7/0"), "expected a level from 1 to 6");
+  EXPECT_EQ(fault("control: chip 2/12"), "expected a chip of level 2, from 0 to 11");
+  EXPECT_EQ(fault("control: link of chip 1/9 port 2"),
+            "expected a port of that chip that has a link: 0, 4, 5");
+  EXPECT_EQ(fault("control: link of chip 6/0 port 4"),
+            "expected a port of that chip that has a link: 0, 1, 2, 3");
+  EXPECT_EQ(fault("control: link of chip 6/0 port 3"), "");
 }
 
 }  // namespace

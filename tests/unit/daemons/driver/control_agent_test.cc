@@ -37,6 +37,7 @@ class ControlAgentTest : public ::testing::Test {
     options.spec = spec;
     options.members.resize(kNodes);
     std::iota(options.members.begin(), options.members.end(), 0u);
+    options.tree = BinaryTree::Balanced(kNodes);
     options.doorbell = doorbell_;
     ports_.resize(kNodes);
     for (uint32_t node = 0; node < kNodes; ++node) {
