@@ -140,7 +140,7 @@ TEST(KirchhoffSearch, FindsAnySetOfFaults) {
   });
 }
 
-// 16,384 leaves: 10,240 chips and 61,440 links, in 7 levels; 1,024 chips are at the top.
+// 16,384 leaves: 11,264 chips and 45,056 links, in 7 levels; 1,024 chips are at the top.
 TEST(KirchhoffSearch, AsksFewRegionsOfALargeNetwork) {
   Counters counters(16384);
   Prng prng(5);
@@ -148,6 +148,8 @@ TEST(KirchhoffSearch, AsksFewRegionsOfALargeNetwork) {
   constexpr uint64_t kHalvings = 10;
   constexpr uint64_t kCell = 9;
   EXPECT_EQ(counters.tree().levels(), kLevels);
+  EXPECT_EQ(counters.tree().chips(), 11264u);
+  EXPECT_EQ(counters.counters(), 2u * 2 * 45056);
   EXPECT_EQ(counters.tree().chips_per_node(kLevels), 1u << kHalvings);
   for (uint64_t faults = 1; faults <= 5; ++faults) {
     counters.Lose(counters.RandomEnd(prng), 1 + prng.Below(9));
