@@ -109,7 +109,7 @@ unsigned Embedded::Machine::RunAgents(Worker& worker) {
 void Embedded::Machine::Collect(Agent& agent) {
   for (const FabricError& error : agent.TakeErrors()) {
     const absl::Status status =
-        absl::FailedPreconditionError(ErrorLine(options_.partitions, error));
+        absl::FailedPreconditionError(ErrorLine(options_.partitions, options_.spec.nodes, error));
     const EmbeddedNode* node = error.leaf < nodes_.size() ? &nodes_[error.leaf] : nullptr;
     if (node != nullptr && node->worker != nullptr) {
       Stop(node->partition, status);

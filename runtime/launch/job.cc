@@ -34,7 +34,7 @@ constexpr int kNodesPerTurn = 16;
 
 Job::Job(const RunOptions& options)
     : options_(options),
-      spawner_({kNodeVariable}),
+      spawner_({kNodeVariable, kBootVariable}),
       output_(io_, options.label, [this] { CheckProgress(); }),
       nodes_(options, spawner_, output_),
       signals_(io_, SIGCHLD),
@@ -85,7 +85,8 @@ std::string Job::OutputLost() const {
 
 absl::Status Job::Start() {
   // Each node: memory, both ends of its interrupt line, its two outputs; and some for everybody.
-  const uint64_t files = 5 * uint64_t{options_.nodes()} + 8 * uint64_t{options_.data_daemons} + 32;
+  const uint64_t files = 5 * uint64_t{options_.nodes()} + options_.programs.size() +
+                         8 * uint64_t{options_.data_daemons} + 32;
   if (files > spawner_.descriptors_max()) {
     return absl::InvalidArgumentError(absl::StrCat(
         options_.nodes(), " nodes as processes need ", files, " open files, but only ",

@@ -79,6 +79,7 @@ absl::StatusOr<std::unique_ptr<JobFabric>> JobFabric::Create(const RunOptions& o
   if (absl::Status status = fabric->MakeLinks(); !status.ok()) return status;
   if (absl::Status status = fabric->MakeNodes(); !status.ok()) return status;
   if (absl::Status status = fabric->MakeSupervisors(); !status.ok()) return status;
+  if (absl::Status status = fabric->MakeNodePrograms(); !status.ok()) return status;
   return fabric;
 }
 
@@ -128,7 +129,8 @@ absl::Status JobFabric::MakeNodes() {
     const BellPlan& bells = daemons_[DataDaemonOf(node)].bells;
     InitializeNodePage(memory->data(), options_.machine,
                        {.self = self,
-                        .partition_size = static_cast<uint32_t>(partitions_[partition].size()),
+                        .partition_size = NodesOf(partitions_[partition], options_.machine.nodes),
+                        .has_host = HasHost(partitions_[partition], options_.machine.nodes),
                         .processors = processors_,
                         .runners = runners(),
                         .data_bell = {bells.bell(VCM5_LEFT, physical),
@@ -147,13 +149,13 @@ absl::Status JobFabric::MakeNodes() {
 
 absl::Status JobFabric::MakeSupervisors() {
   absl::StatusOr<SharedMemory> memory = SharedMemory::Create(
-      "vcm5-supervisor", sizeof(vcm5_supervisor_page) * options_.machine.nodes);
+      "vcm5-supervisor", sizeof(vcm5_supervisor_page) * options_.machine.leaves());
   if (!memory.ok()) return memory.status();
   supervisor_memory_ = std::move(*memory);
   auto* page = reinterpret_cast<vcm5_supervisor_page*>(supervisor_memory_.data());
   for (const auto [partition, self, physical] : places_) {
     vcm5_supervisor_page_init(page + physical, self,
-                              static_cast<uint32_t>(partitions_[partition].size()));
+                              NodesOf(partitions_[partition], options_.machine.nodes));
   }
   const Daemon& control = daemons_.back();
   const Doorbell doorbell(control.doorbell.data(), control.bells.bells());
@@ -165,6 +167,25 @@ absl::Status JobFabric::MakeSupervisors() {
     port.doorbell = doorbell.shared();
     port.bell = doorbell.bell(control.bells.control_bell(i) + vcm5_supervisor_bell(0));
     port.wake = Doorbell::Wake;
+  }
+  return absl::OkStatus();
+}
+
+absl::Status JobFabric::MakeNodePrograms() {
+  programs_.resize(partitions_.size());
+  auto* page = reinterpret_cast<vcm5_supervisor_page*>(supervisor_memory_.data());
+  for (size_t i = 0; i < partitions_.size(); ++i) {
+    const ProgramRun& run = options_.programs[i];
+    if (!run.host.has_value()) continue;
+    absl::StatusOr<SharedMemory> memory =
+        SharedMemory::Create("vcm5-node-program", run.image.size());
+    if (!memory.ok()) return memory.status();
+    std::memcpy(memory->data(), run.image.data(), run.image.size());
+    programs_[i] = std::move(*memory);
+    // Nodes listen from the beginning: what is sent before they look waits for them.
+    for (uint32_t self = 0; self + 1 < partitions_[i].size(); ++self) {
+      page[partitions_[i][self]].registers.listening = 1u << VCM5_BROADCAST_SUPERVISOR;
+    }
   }
   return absl::OkStatus();
 }
@@ -221,8 +242,21 @@ absl::Status JobFabric::Configure(uint32_t daemon, ControlChannel& channel) cons
 }
 
 std::vector<int> JobFabric::NodeDescriptors(uint32_t node) const {
-  return {nodes_[node].memory.fd(), daemons_[DataDaemonOf(node)].doorbell.fd(),
-          daemons_.back().doorbell.fd(), nodes_[node].interrupt_read.get()};
+  std::vector<int> fds = {nodes_[node].memory.fd(), daemons_[DataDaemonOf(node)].doorbell.fd(),
+                          daemons_.back().doorbell.fd(), nodes_[node].interrupt_read.get()};
+  const SharedMemory& program = programs_[places_[node].partition];
+  if (program.data() != nullptr) fds.push_back(supervisor_memory_.fd());
+  if (is_host(node)) fds.push_back(program.fd());
+  return fds;
+}
+
+BootEnvironment JobFabric::BootEnvironmentOf(uint32_t node) const {
+  const SharedMemory& program = programs_[places_[node].partition];
+  return {.supervisor_memory = 7,
+          .pages = options_.machine.leaves(),
+          .page = places_[node].physical,
+          .program = is_host(node) ? 8 : 0,
+          .program_bytes = is_host(node) ? static_cast<uint32_t>(program.size()) : 0};
 }
 
 NodeEnvironment JobFabric::EnvironmentOf(uint32_t node) const {
@@ -236,17 +270,18 @@ NodeEnvironment JobFabric::EnvironmentOf(uint32_t node) const {
 }
 
 std::string JobFabric::LineOf(const FabricError& error) const {
-  return ErrorLine(partitions_, error);
+  return ErrorLine(partitions_, options_.machine.nodes, error);
 }
 
 std::string JobFabric::NameOf(uint32_t physical) const {
-  return NodeName(partitions_, physical);
+  return NodeName(partitions_, options_.machine.nodes, physical);
 }
 
 void JobFabric::CloseDescriptors() {
   // The daemons have the memory mapped; nobody here looks into it.
   nodes_.clear();
   links_.clear();
+  programs_.clear();
   for (Daemon& daemon : daemons_) daemon.doorbell.CloseFd();
   supervisor_memory_.CloseFd();
 }

@@ -95,6 +95,8 @@ class Health {
 
 // Physical addresses of the nodes of a machine that are not mapped out, by relative address.
 std::vector<uint32_t> UsableNodes(const MachineSpec& spec);
+// And of its control processors, ascending.
+std::vector<uint32_t> UsableControlProcessors(const MachineSpec& spec);
 
 // The parent ports that the chips of a half must not use, by ChipId; empty if nothing is broken.
 std::vector<uint8_t> ClosedPorts(const MachineSpec& spec, int half);
