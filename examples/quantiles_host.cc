@@ -57,11 +57,23 @@ void DealOut(vcm5::Node& node, const std::vector<int64_t>& numbers) {
   node.Quiesce();
 }
 
-int GiveUp(vcm5::Node& node, const std::string& why) {
-  std::fprintf(stderr, "quantiles: %s\n", why.c_str());
+void EndNodes(vcm5::Node& node) {
   uint64_t count = examples::kNoNumbers;
   node.Broadcast(node.host(), count);
+}
+
+int GiveUp(vcm5::Node& node, const std::string& why) {
+  std::fprintf(stderr, "quantiles: %s\n", why.c_str());
+  EndNodes(node);
   return 2;
+}
+
+int Help(vcm5::Node& node) {
+  std::printf("Quartiles of whole numbers, which the host reads and the nodes keep.\n"
+              "Usage: vcm5 run -n N --host quantiles_host --host-arg FILE quantiles_node\n\n"
+              "FILE holds numbers of 64 bits, with white space between; -: standard input\n");
+  EndNodes(node);
+  return 0;
 }
 
 }  // namespace
@@ -75,6 +87,7 @@ int main(int argc, char** argv) {
   }
   if (argc != 2) return GiveUp(node, "expected one argument: a file of whole numbers, or -");
   const std::string path = argv[1];
+  if (path == "--help") return Help(node);
   std::vector<int64_t> numbers;
   std::ifstream file;
   if (path != "-") file.open(path);

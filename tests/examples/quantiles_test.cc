@@ -65,6 +65,13 @@ TEST_P(QuantilesTest, ManyEqualNumbers) {
   CheckInput(text);
 }
 
+TEST_P(QuantilesTest, HelpIsPrintedOnce) {
+  const Outcome outcome = RunExample(GetParam(), "quantiles_node", {}, "", Host({"--help"}));
+  EXPECT_EQ(outcome.status, 0) << outcome.err;
+  EXPECT_EQ(outcome.out.find("Quartiles of whole numbers"), 0u) << outcome.out;
+  EXPECT_EQ(outcome.out.find("Usage:"), outcome.out.rfind("Usage:"));
+}
+
 TEST_P(QuantilesTest, SaysWhatIsWrong) {
   CheckRefusal({}, "", "quantiles: expected one argument");
   CheckRefusal({"/no/such/file"}, "", "quantiles: cannot read /no/such/file\n");
