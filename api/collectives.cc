@@ -142,8 +142,8 @@ void Collectives::CombineIndependent(Operation operation, size_t words, const ui
 
 void Collectives::BroadcastBytes(uint32_t source, std::span<std::byte> bytes) {
   CheckInProgram("Broadcast");
-  if (source >= size()) {
-    Fail("Broadcast from node %u, but addresses are 0 to %u", source, size() - 1);
+  if (source >= this->port().addresses) {
+    Fail("Broadcast from node %u, but addresses are 0 to %u", source, this->port().addresses - 1);
   }
   vcm5_port* const port = &this->port();
   const struct vcm5_port_fifo& fifo = port->fifo[VCM5_FIFO_BROADCAST];
@@ -183,7 +183,9 @@ void Collectives::BroadcastBytes(uint32_t source, std::span<std::byte> bytes) {
 
 void Collectives::SetAbstain(ControlClass operations, bool abstain) {
   CheckInProgram("SetAbstain");
-  while (!vcm5_port_set_abstain(&port(), static_cast<int>(operations), abstain)) Poll();
+  const int fifo = static_cast<int>(operations);
+  while (!vcm5_port_set_abstain(&port(), fifo, abstain)) Poll();
+  while (vcm5_port_control_space(&port(), fifo) != port().fifo[fifo].depth) Poll();
 }
 
 }  // namespace vcm5

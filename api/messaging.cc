@@ -20,7 +20,8 @@ Messaging::Messaging(vcm5_port& port) : port_(port) {
 void Messaging::Fail(const char* format, ...) const {
   // One write, so that lines of several nodes do not mix.
   char line[400];
-  int at = std::snprintf(line, sizeof line, "vcm5: node %u: ", port_.self);
+  int at = is_host() ? std::snprintf(line, sizeof line, "vcm5: host: ")
+                     : std::snprintf(line, sizeof line, "vcm5: node %u: ", port_.self);
   va_list arguments;
   va_start(arguments, format);
   std::vsnprintf(line + at, sizeof line - static_cast<size_t>(at), format, arguments);
@@ -36,10 +37,10 @@ void Messaging::FailInHandler(const char* what) const {
 // ---- sending -----------------------------------------------------------------------------------
 
 void Messaging::CheckSend(uint32_t dest, uint32_t tag, size_t length) const {
-  if (__builtin_expect(dest < port_.partition_size && length - 1 < port_.words_max, 1)) return;
-  if (dest >= port_.partition_size) {
+  if (__builtin_expect(dest < port_.addresses && length - 1 < port_.words_max, 1)) return;
+  if (dest >= port_.addresses) {
     Fail("message of tag %u to node %u, but addresses are 0 to %u", tag, dest,
-         port_.partition_size - 1);
+         port_.addresses - 1);
   }
   Fail("message of tag %u of %zu words, but lengths are 1 to %u words on this machine", tag, length,
        port_.words_max);

@@ -24,7 +24,7 @@ struct Rule {
 
 constexpr Rule kRules[] = {
     {"nodes", &MachineSpec::nodes, 1, kNodesMax, false},
-    {"control_processors", &MachineSpec::control_processors, 0, 1024, false},
+    {"control_processors", &MachineSpec::control_processors, 0, kControlProcessorsMax, false},
     {"io_channels", &MachineSpec::io_channels, 0, 1024, false},
     {"network_interface.words_max", &MachineSpec::words_max, 1, 18, false},
     {"network_interface.data_fifo_depth", &MachineSpec::data_fifo_depth, 2, 1 << 16, true},

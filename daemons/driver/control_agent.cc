@@ -72,6 +72,7 @@ class ControlAgent final : public Agent {
   }
 
   const Partition members_;
+  const uint32_t host_;  // relative address, if there is one
   Doorbell doorbell_;
   const std::string label_;
   ControlNetwork network_;
@@ -96,6 +97,7 @@ ControlNetworkOptions NetworkOptions(const MachineSpec& spec) {
 
 ControlAgent::ControlAgent(ControlAgentOptions options)
     : members_(std::move(options.members)),
+      host_(NodesOf(members_, options.spec.nodes)),
       doorbell_(options.doorbell),
       label_(std::move(options.label)),
       network_(std::move(options.tree), NetworkOptions(options.spec)) {
@@ -254,7 +256,7 @@ void ControlAgent::Report(uint32_t leaf) {
 
 void ControlAgent::ReportEvents() {
   for (const ControlEvent& event : network_.events()) {
-    std::string line = DescribeControlEvent(event, network_.tree());
+    std::string line = DescribeControlEvent(event, network_.tree(), host_);
     if (signalled_.empty()) signalled_ = line;
     AddError(event.party[0].first, std::move(line));
   }
@@ -310,10 +312,10 @@ std::vector<std::string> ControlAgent::Waiting() const {
       if (stats.sent < most) missing.push_back(i);
     }
     if (waiting.empty()) continue;
-    std::string line = absl::StrCat(label_, NodeRanges(waiting), waiting.size() == 1 ? " waits" : " wait",
+    std::string line = absl::StrCat(label_, NodeRanges(waiting, host_), waiting.size() == 1 ? " waits" : " wait",
                                     " in a ", kFifoNames[fifo], " operation");
     if (!missing.empty()) {
-      absl::StrAppend(&line, " for ", NodeRanges(missing), ", which ",
+      absl::StrAppend(&line, " for ", NodeRanges(missing, host_), ", which ",
                       missing.size() == 1 ? "has" : "have", " not entered it");
     } else if (fifo == VCM5_FIFO_ROUTER_DONE) {
       absl::StrAppend(&line, ": not all messages sent have been received");
@@ -327,7 +329,7 @@ std::vector<std::string> ControlAgent::Waiting() const {
     if (waits != NodeWake::kAwake && !in_operation[i]) idle.push_back(i);
   }
   if (!idle.empty()) {
-    lines.push_back(absl::StrCat(label_, NodeRanges(idle), idle.size() == 1 ? " polls" : " poll",
+    lines.push_back(absl::StrCat(label_, NodeRanges(idle, host_), idle.size() == 1 ? " polls" : " poll",
                                  " in vain, for messages or for room to send, and ",
                                  idle.size() == 1 ? "is" : "are",
                                  " in no control-network operation"));

@@ -19,7 +19,8 @@ namespace vcm5 {
 
 struct ControlAgentOptions {
   MachineSpec spec;
-  // NI memory of the partition's members, in scan order (by relative address). None is null.
+  // NI memory of the partition's members, in scan order (by relative address): the host is last, as
+  // one more leaf of the tree. None is null.
   std::vector<vcm5_ni_page*> pages;
   Partition members;  // physical address of each, for reports
   BinaryTree tree = BinaryTree::Balanced(1);  // over them (control_settings.h)

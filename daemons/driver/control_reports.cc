@@ -1,6 +1,11 @@
 #include "daemons/driver/control_reports.h"
 
+#include <numeric>
+#include <utility>
+#include <vector>
+
 #include "absl/strings/str_cat.h"
+#include "daemons/driver/node_ranges.h"
 
 namespace vcm5 {
 namespace {
@@ -14,9 +19,10 @@ const char* CombinerName(Combiner combiner) {
   return index < kCombiners ? kNames[index] : "no known operator";
 }
 
-std::string Nodes(const ControlParty& party) {
-  if (party.first == party.last) return absl::StrCat("node ", party.first);
-  return absl::StrCat("nodes ", party.first, "-", party.last);
+std::string Nodes(const ControlParty& party, uint32_t host) {
+  std::vector<uint32_t> places(party.last - party.first + 1);
+  std::iota(places.begin(), places.end(), party.first);
+  return NodeRanges(std::move(places), host);
 }
 
 }  // namespace
@@ -49,7 +55,8 @@ std::string DescribeControlPacket(uint64_t body) {
   return "no known packet";
 }
 
-std::string DescribeControlEvent(const ControlEvent& event, const BinaryTree& tree) {
+std::string DescribeControlEvent(const ControlEvent& event, const BinaryTree& tree,
+                                 uint32_t host) {
   std::string text =
       absl::StrCat("the control network signals: ", ControlFaultName(event.fault), ": ");
   const bool two = event.party[0].first != event.party[1].first;
@@ -64,12 +71,12 @@ std::string DescribeControlEvent(const ControlEvent& event, const BinaryTree& tr
     }
   }
   if (two) {
-    absl::StrAppend(&text, left, " of ", Nodes(event.party[0]), ", and ", right, " of ",
-                    Nodes(event.party[1]));
+    absl::StrAppend(&text, left, " of ", Nodes(event.party[0], host), ", and ", right, " of ",
+                    Nodes(event.party[1], host));
   } else if (tree.is_leaf(event.id)) {
-    absl::StrAppend(&text, left, ", at ", Nodes(event.party[0]));
+    absl::StrAppend(&text, left, ", at ", Nodes(event.party[0], host));
   } else {
-    absl::StrAppend(&text, left, ", at the combining node of ", Nodes(event.party[0]));
+    absl::StrAppend(&text, left, ", at the combining node of ", Nodes(event.party[0], host));
   }
   return text;
 }

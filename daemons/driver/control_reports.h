@@ -14,8 +14,8 @@ namespace vcm5 {
 std::string DescribeControlPacket(uint64_t body);
 
 // "the control network signals: different operations met: a reduction with OR of nodes 0-3, and a
-// synchronous OR of node 4". Nodes are named by their place in the partition.
-std::string DescribeControlEvent(const ControlEvent& event, const BinaryTree& tree);
+// synchronous OR of node 4". Nodes are named by their place in the partition; place `host` is the host's.
+std::string DescribeControlEvent(const ControlEvent& event, const BinaryTree& tree, uint32_t host);
 
 }  // namespace vcm5
 

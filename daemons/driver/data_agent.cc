@@ -98,6 +98,7 @@ class DataAgent final : public DataNetworkAgent {
 
   const int half_;
   const uint32_t words_max_;
+  const uint32_t nodes_;  // of the machine
   const FatTree tree_;
   const std::vector<Partition> partitions_;
   std::vector<RouteTable> routes_;  // by partition; the last is that of leaves in none
@@ -135,6 +136,7 @@ RegionOptions MakeRegionOptions(const DataAgentOptions& options) {
 DataAgent::DataAgent(DataAgentOptions options)
     : half_(options.half),
       words_max_(options.spec.words_max),
+      nodes_(options.spec.nodes),
       tree_(options.spec.leaves(), options.spec.parents_per_level),
       partitions_(std::move(options.partitions)),
       region_(tree_, MakeRegionOptions(options)),
@@ -369,7 +371,7 @@ std::vector<FabricError> DataAgent::Unbalanced() const {
 std::vector<std::string> DataAgent::Waiting() const {
   std::vector<std::string> lines;
   for (const Leaf& leaf : leaves_) {
-    AppendWaiting(leaf.port, *leaf.page, half_, NodeName(partitions_, leaf.port.self()), &lines);
+    AppendWaiting(leaf.port, *leaf.page, half_, NodeName(partitions_, nodes_, leaf.port.self()), &lines);
   }
   const uint64_t held = MessagesHeld(region_);
   if (held != 0) {

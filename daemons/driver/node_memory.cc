@@ -21,6 +21,7 @@ void InitializeNodePage(void* memory, const MachineSpec& spec, const NodeIdentit
   page->version = VCM5_NI_VERSION;
   page->self = identity.self;
   page->partition_size = identity.partition_size;
+  page->addresses = identity.partition_size + (identity.has_host ? 1 : 0);
   page->words_max = spec.words_max;
   page->slot_bytes = geometry.slot_bytes;
   page->data_depth = geometry.data_depth;

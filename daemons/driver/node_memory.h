@@ -18,7 +18,8 @@ inline uint32_t NodeMemoryBytes(const MachineSpec& spec) { return GeometryOf(spe
 
 struct NodeIdentity {
   uint32_t self = 0;            // relative address
-  uint32_t partition_size = 0;
+  uint32_t partition_size = 0;  // nodes
+  bool has_host = false;        // whose relative address is partition_size
   uint32_t processors = 1;      // of the host
   uint32_t runners = 1;         // processes of the job
   uint32_t data_bell[VCM5_HALVES] = {0, 0};

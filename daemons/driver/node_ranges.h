@@ -1,4 +1,5 @@
-// "node 3", "node 1:3", "nodes 0-29, 31", "leaf 40": nodes, sets of nodes and their errors in reports.
+// "node 3", "node 1:3", "host", "nodes 0-29, 31", "leaf 40": members of partitions, sets of them and
+// their errors in reports.
 #ifndef VCM5_DAEMONS_DRIVER_NODE_RANGES_H_
 #define VCM5_DAEMONS_DRIVER_NODE_RANGES_H_
 
@@ -14,27 +15,34 @@
 
 namespace vcm5 {
 
-// What users call a physical address: "node 3", by its relative address; "node 1:3" if there are
-// several partitions; "leaf 40" if it is in none.
-inline std::string NodeName(std::span<const Partition> partitions, uint32_t physical) {
+// What users call a physical address of a machine of `nodes` nodes: "node 3", by its relative address;
+// "host" for a control processor; "node 1:3" and "host 1" if there are several partitions; "leaf 40" if
+// it is in none.
+inline std::string NodeName(std::span<const Partition> partitions, uint32_t nodes,
+                            uint32_t physical) {
   for (size_t i = 0; i < partitions.size(); ++i) {
     const Partition& members = partitions[i];
     const auto at = std::lower_bound(members.begin(), members.end(), physical);
     if (at == members.end() || *at != physical) continue;
     const auto self = at - members.begin();
+    if (physical >= nodes) return partitions.size() == 1 ? "host" : absl::StrCat("host ", i);
     return partitions.size() == 1 ? absl::StrCat("node ", self) : absl::StrCat("node ", i, ":", self);
   }
   return absl::StrCat("leaf ", physical);
 }
 
 // "node 3: sent a message ...", "left data network: a message was damaged ...".
-inline std::string ErrorLine(std::span<const Partition> partitions, const FabricError& error) {
+inline std::string ErrorLine(std::span<const Partition> partitions, uint32_t nodes,
+                             const FabricError& error) {
   if (error.leaf == FabricError::kNetwork) return error.message;
-  return absl::StrCat(NodeName(partitions, error.leaf), ": ", error.message);
+  return absl::StrCat(NodeName(partitions, nodes, error.leaf), ": ", error.message);
 }
 
-// `nodes` ascends.
-inline std::string NodeRanges(const std::vector<uint32_t>& nodes) {
+// `nodes` ascends and is not empty; relative address `host` is the host's.
+inline std::string NodeRanges(std::vector<uint32_t> nodes, uint32_t host) {
+  const bool has_host = nodes.back() == host;
+  if (has_host) nodes.pop_back();
+  if (nodes.empty()) return "host";
   std::string text = nodes.size() == 1 ? "node" : "nodes";
   const char* separator = " ";
   for (size_t first = 0; first < nodes.size();) {
@@ -45,6 +53,7 @@ inline std::string NodeRanges(const std::vector<uint32_t>& nodes) {
     separator = ", ";
     first = last + 1;
   }
+  if (has_host) text += ", host";
   return text;
 }
 

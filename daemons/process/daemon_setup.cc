@@ -43,7 +43,8 @@ class SetupReceiver {
     for (const config::PartitionNodes& partition : message.partitions()) {
       setup_.partitions.emplace_back(partition.members().begin(), partition.members().end());
     }
-    if (setup_.partitions.empty() || !CheckPartitions(setup_.partitions, spec->nodes).ok()) {
+    if (setup_.partitions.empty() ||
+        !CheckPartitions(setup_.partitions, spec->nodes, spec->control_processors).ok()) {
       return Malformed("partitions");
     }
     if (message.parts() < 1 || message.part() >= message.parts() || message.parts() > spec->leaves()) {
@@ -97,7 +98,7 @@ class SetupReceiver {
       }
       case config::Descriptor::SUPERVISOR_MEMORY: {
         absl::StatusOr<SharedMemory> memory =
-            SharedMemory::Attach(fd, sizeof(vcm5_supervisor_page) * setup_.spec.nodes);
+            SharedMemory::Attach(fd, sizeof(vcm5_supervisor_page) * setup_.spec.leaves());
         if (!memory.ok()) return memory.status();
         memory->CloseFd();
         setup_.supervisor_memory = std::move(*memory);

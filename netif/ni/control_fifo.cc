@@ -29,7 +29,8 @@ ControlFifo::ControlFifo(vcm5_ni_page* page, unsigned fifo, const NiGeometry& ge
       to_program_(&page->control),
       depth_(geometry.control_depth[fifo]),
       fifo_(static_cast<uint8_t>(fifo)),
-      any_length_(fifo == VCM5_FIFO_COMBINE || fifo == VCM5_FIFO_BROADCAST),
+      words_max_(fifo == VCM5_FIFO_COMBINE || fifo == VCM5_FIFO_BROADCAST ? VCM5_CONTROL_WORDS_MAX
+                                                                          : 1),
       window_(window),
       awaited_(window == 0 ? 0 : depth_) {
   static_assert(sizeof(ControlFifo) == 128);
@@ -47,7 +48,7 @@ ControlFifo::ControlFifo(vcm5_supervisor_page* page, unsigned kind)
       to_program_(&page->control),
       depth_(VCM5_SUPERVISOR_DEPTH),
       fifo_(static_cast<uint8_t>(kind)),
-      any_length_(true),
+      words_max_(VCM5_SUPERVISOR_WORDS_MAX),
       window_(0) {
   VCM5_CHECK(kind != VCM5_BROADCAST_USER && kind < VCM5_BROADCAST_KINDS);
 }
@@ -60,7 +61,7 @@ ControlPortError ControlFifo::ValidateLonger(const ControlEntry& entry) const {
     return ControlPortError::kEntry;
   }
   if (!entry.first()) return ControlPortError::kNone;
-  const uint32_t length_max = any_length_ ? std::min(VCM5_CONTROL_WORDS_MAX, depth_) : 1;
+  const uint32_t length_max = std::min<uint32_t>(words_max_, depth_);
   if (length - 1 >= length_max) return ControlPortError::kEntry;
   return ValidateOperation(entry.control);
 }

@@ -194,7 +194,7 @@ class alignas(64) ControlFifo {
   uint8_t words_left_ = 0;   // of the message being taken
   bool abstaining_ = false;
   uint8_t fifo_;
-  bool any_length_;  // messages may have more words than one
+  uint8_t words_max_;  // of a message
   // The others'.
   ControlFifoStats stats_;
   uint32_t window_;

@@ -25,6 +25,7 @@ const char *vcm5_port_attach(struct vcm5_port *port, struct vcm5_ni_page *page, 
       return "bad FIFO depth";
     }
   }
+  if (page->addresses - page->partition_size > 1) return "bad partition";
   const struct vcm5_ni_offsets offsets =
       vcm5_ni_compute_offsets(page->slot_bytes, page->data_depth, page->control_depth);
   if (offsets.bytes != bytes || page->bytes != bytes) return "bad size";
@@ -34,6 +35,7 @@ const char *vcm5_port_attach(struct vcm5_port *port, struct vcm5_ni_page *page, 
   port->page = page;
   port->self = page->self;
   port->partition_size = page->partition_size;
+  port->addresses = page->addresses;
   port->words_max = page->words_max;
   port->slot_bytes = page->slot_bytes;
   port->data_mask = page->data_depth - 1;

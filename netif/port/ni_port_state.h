@@ -73,6 +73,7 @@ struct vcm5_port {
   struct vcm5_port_half half[VCM5_HALVES];
   uint8_t *data_bell[VCM5_HALVES]; /* this node's bytes in the doorbells */
   struct vcm5_doorbell *data_doorbell[VCM5_HALVES];
+  uint32_t addresses; /* relative addresses in use: partition_size, or 1 more for the host */
   uint32_t words_max;
   uint32_t slot_bytes;
   uint32_t data_mask; /* data_depth - 1 */
@@ -99,6 +100,15 @@ struct vcm5_port {
  * the page (magic, version, geometry, size). Callbacks and doorbells are left to the engine: `idle`
  * and `wake` start as functions that do nothing, doorbells as one private to the port. */
 const char *vcm5_port_attach(struct vcm5_port *port, struct vcm5_ni_page *page, uint32_t bytes);
+
+/* Whether the partition has a host, a control processor that takes part as one more member; and
+ * whether this is it. Its relative address is partition_size (NI12, SY4). */
+static inline bool vcm5_port_has_host(const struct vcm5_port *port) {
+  return port->addresses != port->partition_size;
+}
+static inline bool vcm5_port_is_host(const struct vcm5_port *port) {
+  return vcm5_port_has_host(port) && port->self == port->partition_size;
+}
 
 /* Out of line: publishes what is held back, counts the miss, lets others run, takes interrupts. */
 void vcm5_port_miss(struct vcm5_port *port);

@@ -39,7 +39,7 @@ const char *vcm5_supervisor_attach(struct vcm5_supervisor_port *port,
 
 bool vcm5_supervisor_broadcast(struct vcm5_supervisor_port *port, int kind, const uint32_t *words,
                                uint32_t length) {
-  if (!is_privileged(kind) || length - 1 >= VCM5_SUPERVISOR_DEPTH) return false;
+  if (!is_privileged(kind) || length - 1 >= VCM5_SUPERVISOR_WORDS_MAX) return false;
   struct vcm5_supervisor_fifo *f = &port->fifo[kind];
   /* SYNC control_out_head: pairs with the release in ControlFifo::PublishTaken(). */
   const uint32_t head = vcm5_load_acquire(&port->page->control.out_head[kind]);

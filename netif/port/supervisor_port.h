@@ -3,7 +3,7 @@
  * supervisor page mapped, which programs have not.
  *
  * `kind` is VCM5_BROADCAST_SUPERVISOR, _INTERRUPT or _UTILITY. Nothing here blocks. One thread a
- * port, one port a page. C11 and C++.
+ * port, one port a page and kind. C11 and C++.
  */
 #ifndef VCM5_NETIF_PORT_SUPERVISOR_PORT_H_
 #define VCM5_NETIF_PORT_SUPERVISOR_PORT_H_
@@ -39,7 +39,7 @@ const char *vcm5_supervisor_attach(struct vcm5_supervisor_port *port,
                                    struct vcm5_supervisor_page *page);
 
 /* Broadcasts a message of 1 to 4 words to all nodes of the partition. True if accepted; else try
- * again: at most 4 words of a kind are in flight. An interrupt broadcast interrupts every node with
+ * again: at most VCM5_SUPERVISOR_DEPTH words of a kind are in flight. An interrupt broadcast interrupts every node with
  * its first word. One supervisor of a partition at a time may broadcast a kind. */
 bool vcm5_supervisor_broadcast(struct vcm5_supervisor_port *port, int kind, const uint32_t *words,
                                uint32_t length);
@@ -48,7 +48,7 @@ bool vcm5_supervisor_broadcast(struct vcm5_supervisor_port *port, int kind, cons
 bool vcm5_supervisor_sent(const struct vcm5_supervisor_port *port, int kind);
 
 /* Whether this node wants broadcasts of `kind` in its incoming FIFO, as of the next one. Who
- * listens must read: the window of 4 words is the whole partition's. At first nobody listens. */
+ * listens must read: the window of VCM5_SUPERVISOR_DEPTH words is the whole partition's. At first nobody listens. */
 void vcm5_supervisor_listen(struct vcm5_supervisor_port *port, int kind, bool listen);
 
 /* Words left of the message that waits, whole; 0: none. */

@@ -33,7 +33,7 @@ extern "C" {
 #endif
 
 #define VCM5_NI_MAGIC 0x35494e4du /* "MNI5" */
-#define VCM5_NI_VERSION 2u
+#define VCM5_NI_VERSION 3u
 
 /* The two halves of the data network (NI2). */
 enum { VCM5_LEFT = 0, VCM5_RIGHT = 1, VCM5_HALVES = 2 };
@@ -160,8 +160,8 @@ struct vcm5_ni_page {
   /* Identity: written by the creator before anybody else maps the page. */
   uint32_t magic;
   uint32_t version;
-  uint32_t self;          /* relative address, 0 .. partition_size - 1 */
-  uint32_t partition_size;
+  uint32_t self;          /* relative address, 0 .. addresses - 1 */
+  uint32_t partition_size; /* nodes; the host, if there is one, has this relative address */
   uint32_t words_max;     /* longest data message: 5 words on the CM-5, 18 on the CM-5E (NI3) */
   uint32_t slot_bytes;    /* 32, 64 or 96: whole units of the packet */
   uint32_t data_depth;    /* slots of each data FIFO */
@@ -171,7 +171,8 @@ struct vcm5_ni_page {
   uint32_t runners;       /* processes of the job that want one */
   uint32_t data_bell[VCM5_HALVES]; /* index of this node's bytes in its data daemon's doorbell */
   uint32_t control_bell;           /* and its first in the control daemon's */
-  uint8_t pad0[128 - 17 * 4];
+  uint32_t addresses; /* relative addresses in use: partition_size, or 1 more for the host */
+  uint8_t pad0[128 - 18 * 4];
 
   struct {
     uint32_t out_tail[VCM5_HALVES];

@@ -23,9 +23,11 @@ extern "C" {
 
 #define VCM5_SUPERVISOR_MAGIC 0x35505553u /* "SUP5" */
 
-/* Words that a privileged broadcast may have in flight, and entries of each FIFO (paper section 5:
- * "the supervisor with up to 4 words"). */
-#define VCM5_SUPERVISOR_DEPTH 4u
+/* Longest privileged broadcast, in words (paper section 5: "the supervisor with up to 4 words"). */
+#define VCM5_SUPERVISOR_WORDS_MAX 4u
+/* Words that a kind may have in flight, and entries of each FIFO. Several broadcasts are pipelined,
+ * so that a program can be sent to all nodes in few turns of each. */
+#define VCM5_SUPERVISOR_DEPTH 256u
 
 struct vcm5_supervisor_page {
   uint32_t magic;

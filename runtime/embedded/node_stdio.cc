@@ -96,18 +96,18 @@ struct NodeStdio::Streams {
   FILE* err = nullptr;
   FILE* in = nullptr;
 
-  Streams(uint32_t node, bool label, FILE* own_in) {
-    const std::string prefix = label ? "[" + std::to_string(node) + "] " : "";
+  // `input`: of the process, or null.
+  Streams(const std::string& prefix, FILE* input) {
     out_line = {STDOUT_FILENO, prefix, "", 0};
     err_line = {STDERR_FILENO, prefix, "", 0};
     const cookie_io_functions_t functions{nullptr, &Line::Write, nullptr, nullptr};
     out = fopencookie(&out_line, "w", functions);
     err = fopencookie(&err_line, "w", functions);
-    in = node == 0 ? own_in : std::fopen("/dev/null", "re");
+    in = input != nullptr ? input : std::fopen("/dev/null", "re");
     VCM5_CHECK_MSG(out != nullptr && err != nullptr && in != nullptr, "no standard streams");
     setvbuf(out, nullptr, isatty(STDOUT_FILENO) ? _IOLBF : _IOFBF, BUFSIZ);
     setvbuf(err, nullptr, _IONBF, 0);
-    owns_in = node != 0;
+    owns_in = input == nullptr;
   }
   ~Streams() {
     std::fclose(out);
@@ -138,12 +138,16 @@ class NodeStdio::CxxStreams {
   std::streambuf* own_log_;
 };
 
-NodeStdio::NodeStdio(uint32_t nodes, bool label)
+NodeStdio::NodeStdio(uint32_t nodes, bool has_host, bool label)
     : cxx_(std::make_unique<CxxStreams>()), own_out_(stdout), own_err_(stderr), own_in_(stdin) {
   std::fflush(stdout);
   nodes_.reserve(nodes);
   for (uint32_t node = 0; node < nodes; ++node) {
-    nodes_.push_back(std::make_unique<Streams>(node, label, own_in_));
+    const bool is_host = has_host && node + 1 == nodes;
+    const std::string name = is_host ? "host" : std::to_string(node);
+    const bool reads = is_host || (!has_host && node == 0);
+    nodes_.push_back(
+        std::make_unique<Streams>(label ? "[" + name + "] " : "", reads ? own_in_ : nullptr));
   }
 }
 

@@ -16,7 +16,8 @@ namespace vcm5 {
 // One a process: it redirects the process's standard streams while it lives.
 class NodeStdio {
  public:
-  NodeStdio(uint32_t nodes, bool label);
+  // The last one is the host if there is one; it gets the process's input, else node 0 does.
+  NodeStdio(uint32_t nodes, bool has_host, bool label);
   ~NodeStdio();
   NodeStdio(const NodeStdio&) = delete;
   NodeStdio& operator=(const NodeStdio&) = delete;

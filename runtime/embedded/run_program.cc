@@ -12,7 +12,9 @@
 #include <cstdlib>
 #include <cstring>
 #include <memory>
+#include <optional>
 #include <string>
+#include <utility>
 
 #include "absl/strings/str_split.h"
 #include "runtime/embedded/node_stdio.h"
@@ -29,6 +31,7 @@ class Run;
 // nothing else to find it by.
 Run* the_run = nullptr;
 volatile sig_atomic_t running_node = -1;
+volatile sig_atomic_t host_number = -1;  // of what running_node may be
 volatile sig_atomic_t alarms = 0;
 volatile sig_atomic_t stop_signal = 0;
 volatile sig_atomic_t attention_signal = 0;
@@ -49,8 +52,12 @@ void SayNode(const char* what, int number) {
     } while (value != 0);
     while (n > 0 && at < sizeof line - 1) line[at++] = digits[--n];
   };
-  text("vcm5: node ");
-  decimal(static_cast<int>(running_node));
+  if (running_node == host_number) {
+    text("vcm5: host");
+  } else {
+    text("vcm5: node ");
+    decimal(static_cast<int>(running_node));
+  }
   text(what);
   if (number >= 0) decimal(number);
   text("; the job has ended\n");
@@ -87,9 +94,13 @@ class Run {
   using Clock = std::chrono::steady_clock;
 
   explicit Run(const EmbeddedRunOptions& options)
-      : options_(options), stdio_(static_cast<uint32_t>(UsableNodes(options.spec).size()), options.label) {}
+      : options_(options),
+        has_host_(!options.host_program.empty()),
+        nodes_(UsableNodes(options.spec).size() + (has_host_ ? 1 : 0)),
+        stdio_(static_cast<uint32_t>(nodes_.size()), has_host_, options.label) {}
 
-  int Go(const ProgramImage& image);
+  // `host`: null if there is none.
+  int Go(const ProgramImage& image, const ProgramImage* host);
 
   // Ends the node whose fiber this is.
   [[noreturn]] void EndNode(int status, bool run_destructors) {
@@ -118,26 +129,28 @@ class Run {
     return status_ != 0 && Clock::now() - failed_at_ > std::chrono::milliseconds(500);
   }
 
-  absl::Status LoadAll(const ProgramImage& image);
+  absl::Status LoadAll(const ProgramImage& image, const ProgramImage* host);
   void InstallSignals();
   void PassAttention();
 
   const EmbeddedRunOptions& options_;
+  const bool has_host_;
+  std::vector<Node> nodes_;  // the host is the last one
   NodeStdio stdio_;
-  std::vector<Node> nodes_;
   std::unique_ptr<Embedded> machine_;
   int status_ = 0;
   Clock::time_point failed_at_;
 };
 
-absl::Status Run::LoadAll(const ProgramImage& image) {
-  nodes_.resize(machine_->nodes());
+absl::Status Run::LoadAll(const ProgramImage& image, const ProgramImage* host) {
   for (Node& node : nodes_) {
-    absl::StatusOr<ProgramImage::Copy> copy = image.Load();
+    const bool is_host = has_host_ && &node == &nodes_.back();
+    absl::StatusOr<ProgramImage::Copy> copy = is_host ? host->Load() : image.Load();
     if (!copy.ok()) return copy.status();
     node.copy = *copy;
-    node.texts.push_back(options_.program);
-    node.texts.insert(node.texts.end(), options_.arguments.begin(), options_.arguments.end());
+    const auto& arguments = is_host ? options_.host_arguments : options_.arguments;
+    node.texts.push_back(is_host ? options_.host_program : options_.program);
+    node.texts.insert(node.texts.end(), arguments.begin(), arguments.end());
     for (std::string& text : node.texts) node.arguments.push_back(text.data());
     node.arguments.push_back(nullptr);
   }
@@ -183,9 +196,10 @@ void Run::PassAttention() {
   attention_signal = 0;
 }
 
-int Run::Go(const ProgramImage& image) {
+int Run::Go(const ProgramImage& image, const ProgramImage* host) {
   EmbeddedOptions machine;
   machine.spec = options_.spec;
+  machine.hosts = has_host_;
   machine.seed = options_.seed;
   machine.stack_bytes = size_t{2} << 20;
   machine.on_switch = [this](uint32_t self, bool entering) {
@@ -202,7 +216,7 @@ int Run::Go(const ProgramImage& image) {
     return alarms != 0 || stop_signal != 0 || GraceIsOver();
   };
   machine_ = std::make_unique<Embedded>(std::move(machine));
-  if (const absl::Status loaded = LoadAll(image); !loaded.ok()) {
+  if (const absl::Status loaded = LoadAll(image, host); !loaded.ok()) {
     std::fprintf(stderr, "vcm5: %s\n", std::string(loaded.message()).c_str());
     return 2;
   }
@@ -242,13 +256,21 @@ int Run::Go(const ProgramImage& image) {
 
 int RunProgramEmbedded(const EmbeddedRunOptions& options) {
   const absl::StatusOr<ProgramImage> image = ProgramImage::Read(options.program);
-  if (!image.ok()) {
-    std::fprintf(stderr, "vcm5: %s\n", std::string(image.status().message()).c_str());
+  absl::Status read = image.status();
+  std::optional<ProgramImage> host;
+  if (read.ok() && !options.host_program.empty()) {
+    absl::StatusOr<ProgramImage> host_image = ProgramImage::Read(options.host_program);
+    read = host_image.status();
+    if (read.ok()) host = std::move(*host_image);
+  }
+  if (!read.ok()) {
+    std::fprintf(stderr, "vcm5: %s\n", std::string(read.message()).c_str());
     return 2;
   }
   Run run(options);
   the_run = &run;
-  const int status = run.Go(*image);
+  if (host.has_value()) host_number = static_cast<sig_atomic_t>(UsableNodes(options.spec).size());
+  const int status = run.Go(*image, host.has_value() ? &*host : nullptr);
   the_run = nullptr;
   return status;
 }

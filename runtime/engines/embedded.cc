@@ -21,18 +21,25 @@ namespace vcm5 {
 Embedded::Machine::Machine(EmbeddedOptions options)
     : options_(std::move(options)),
       node_bytes_(NodeMemoryBytes(options_.spec)),
-      memory_((node_bytes_ + kColour) * options_.spec.nodes),
-      supervisors_(options_.spec.nodes),
-      nodes_(options_.spec.nodes),
+      memory_((node_bytes_ + kColour) * options_.spec.leaves()),
+      supervisors_(options_.spec.leaves()),
+      nodes_(options_.spec.leaves()),
       outcomes_(std::max<size_t>(options_.partitions.size(), 1)) {
   const MachineSpec& spec = options_.spec;
   if (options_.partitions.empty()) options_.partitions.push_back(UsableNodes(spec));
-  const absl::Status sound = CheckPartitions(options_.partitions, spec.nodes);
+  if (options_.hosts) {
+    std::vector<bool> wanted;
+    for (const Partition& each : options_.partitions) wanted.push_back(!HasHost(each, spec.nodes));
+    VCM5_CHECK_MSG(PlaceHosts(UsableControlProcessors(spec), wanted, &options_.partitions),
+                   "more hosts than the machine has usable control processors");
+  }
+  const absl::Status sound =
+      CheckPartitions(options_.partitions, spec.nodes, spec.control_processors);
   VCM5_CHECK_MSG(sound.ok(), std::string(sound.message()).c_str());
   absl::StatusOr<ControlSettings> settings = SetControlSwitches(spec, options_.partitions);
   VCM5_CHECK_MSG(settings.ok(), std::string(settings.status().message()).c_str());
-  const Doorbell halves[VCM5_HALVES] = {MakeDoorbell(spec.nodes), MakeDoorbell(spec.nodes)};
-  std::vector<vcm5_ni_page*> pages(spec.nodes);
+  const Doorbell halves[VCM5_HALVES] = {MakeDoorbell(spec.leaves()), MakeDoorbell(spec.leaves())};
+  std::vector<vcm5_ni_page*> pages(spec.leaves());
   std::vector<ControlAgentOptions> controls;
   uint32_t number = 0;
   for (uint32_t index = 0; index < options_.partitions.size(); ++index) {
@@ -59,7 +66,7 @@ Embedded::Machine::Machine(EmbeddedOptions options)
     agent.half = half;
     agent.pages = pages;
     agent.partitions = options_.partitions;
-    agent.bells = {{halves[half], 0, 0, spec.nodes}};
+    agent.bells = {{halves[half], 0, 0, spec.leaves()}};
     auto made = MakeDataAgent(std::move(agent));
     data_agents_.push_back(made.get());
     agents_.push_back(std::move(made));
@@ -74,7 +81,7 @@ Embedded::Machine::Machine(EmbeddedOptions options)
   hop_ = !options_.random_schedule && options_.on_switch == nullptr;
   for (const Partition& partition : options_.partitions) {
     for (const uint32_t physical : partition) {
-      Worker& worker = workers_[uint64_t{physical} * threads / spec.nodes];
+      Worker& worker = workers_[uint64_t{physical} * threads / spec.leaves()];
       worker.nodes.push_back(&nodes_[physical]);
       nodes_[physical].worker = &worker;
     }
@@ -96,8 +103,9 @@ void Embedded::Machine::AttachNode(uint32_t physical, uint32_t self, const Doorb
   EmbeddedNode& node = nodes_[physical];
   NodeIdentity identity;
   identity.self = self;
-  identity.partition_size =
-      static_cast<uint32_t>(options_.partitions[node.partition].size());
+  const Partition& partition = options_.partitions[node.partition];
+  identity.partition_size = NodesOf(partition, options_.spec.nodes);
+  identity.has_host = HasHost(partition, options_.spec.nodes);
   identity.data_bell[VCM5_LEFT] = identity.data_bell[VCM5_RIGHT] = physical;
   identity.control_bell = vcm5_control_bell(self);
   InitializeNodePage(page(physical), options_.spec, identity);

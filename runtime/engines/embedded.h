@@ -30,11 +30,14 @@ struct EmbeddedOptions {
   // Subtrees that run programs of their own (CheckPartitions); empty: one of all usable nodes. Nodes
   // in no partition stay idle.
   std::vector<Partition> partitions;
+  // Each partition gets a host as its last member (PlaceHosts), if it has none: a control processor,
+  // which runs the partition's main, too. The machine must have as many that are not mapped out.
+  bool hosts = false;
   uint64_t seed = 1;             // of the schedule; the machine's own seed is spec.seed
   bool random_schedule = false;
   unsigned threads = 1;          // nodes and networks are dealt out over so many threads
   size_t stack_bytes = 1 << 20;  // of each node; only what is used is touched
-  // Called around a node's turns, on its thread, if set: `entering` or leaving it. Nodes of all
+  // Called around a node's turns, on its thread, if set: `entering` or leaving it. Members of all
   // partitions are numbered on, in order.
   std::function<void(uint32_t node, bool entering)> on_switch;
   // Asked now and then; true ends the run with status kDeadlineExceeded.
@@ -49,12 +52,13 @@ class Embedded {
   Embedded(const Embedded&) = delete;
   Embedded& operator=(const Embedded&) = delete;
 
-  // Nodes of all partitions; without any given, those of the machine that are not mapped out (NI8).
+  // Members of all partitions, hosts included; without partitions given, the nodes of the machine
+  // that are not mapped out (NI8).
   uint32_t nodes() const;
 
   using NodeMain = std::function<void(vcm5_port&)>;
 
-  // Runs node_main once for every node of the machine and returns when all have returned, or with
+  // Runs node_main once for every node of the machine, and for the host if there is one, and returns when all have returned, or with
   // the first error that a network reported ("node 3: destination 99 is outside ..."), or with
   // kDataLoss and a line for each place where messages were lost or made. May be called again: the
   // networks keep their state, as a machine does. For a machine of one partition.
@@ -72,7 +76,7 @@ class Embedded {
   // The node whose turn it is on the calling thread, or null.
   static vcm5_port* Current();
 
-  // The supervisor's side of a node's NI, which the node's program has not: privileged broadcasts,
+  // The supervisor's side of the NI of a node or host, by physical address, which the node's program has not: privileged broadcasts,
   // the supervisor's asynchronous OR, hard errors. Usable from anywhere, also while the machine
   // runs, by one thread at a time; what it does happens while the machine runs.
   Supervisor supervisor(uint32_t node);
@@ -85,7 +89,7 @@ class Embedded {
   std::vector<FabricStat> Stats() const;
   std::vector<std::string> Waiting() const;
 
-  // For tests: the NI memory of a node, by physical address.
+  // For tests: the NI memory of a leaf, by physical address.
   vcm5_ni_page* page(uint32_t node);
 
  private:

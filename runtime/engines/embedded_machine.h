@@ -33,7 +33,7 @@ struct alignas(64) EmbeddedNode {
   Worker* worker = nullptr;
   uint32_t physical = 0;
   uint32_t partition = 0;
-  uint32_t number = 0;  // among the nodes of all partitions
+  uint32_t number = 0;  // among the members of all partitions
   vcm5_port port;
   NetworkPositions seen;  // with several threads: at the last miss
 };

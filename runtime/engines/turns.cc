@@ -114,7 +114,7 @@ void Embedded::Machine::Collect(Worker& worker, Agent& agent) {
     for (const uint32_t i : ConcernedBy(options_.partitions, error.place())) {
       if (is_network) supervisor(options_.partitions[i].front()).SetHardError(true);
       worker.sentences.push_back(
-          {i, absl::FailedPreconditionError(ErrorLine(options_.partitions, error)),
+          {i, absl::FailedPreconditionError(ErrorLine(options_.partitions, options_.spec.nodes, error)),
            worker.rounds + (is_network ? kRoundsToHear : 0)});
     }
   }

@@ -42,7 +42,7 @@ std::vector<Partition> PartitionsOf(const RunOptions& options) {
 
 Job::Job(const RunOptions& options)
     : options_(options),
-      spawner_({kNodeVariable}),
+      spawner_({kNodeVariable, kBootVariable}),
       output_(io_, options.label, [this] { CheckProgress(); }),
       nodes_(options, spawner_, output_),
       signals_(io_, SIGCHLD),
@@ -96,7 +96,8 @@ absl::Status Job::Start() {
   const uint64_t daemons = uint64_t{options_.data_daemons} + 1;
   const uint64_t doorbells =
       parties_.size() + std::min<uint64_t>(options_.nodes(), parties_.size() * daemons);
-  const uint64_t files = 5 * uint64_t{options_.nodes()} + 8 * daemons + doorbells + 32;
+  const uint64_t files = 5 * uint64_t{options_.nodes()} + 8 * daemons + doorbells +
+                         options_.programs.size() + 32;
   if (files > spawner_.descriptors_max()) {
     return absl::InvalidArgumentError(absl::StrCat(
         options_.nodes(), " nodes as processes need ", files, " open files, but only ",

@@ -87,6 +87,7 @@ absl::StatusOr<std::unique_ptr<JobFabric>> JobFabric::Create(const RunOptions& o
   if (absl::Status status = fabric->MakeLinks(); !status.ok()) return status;
   if (absl::Status status = fabric->MakeNodes(); !status.ok()) return status;
   if (absl::Status status = fabric->MakeSupervisors(); !status.ok()) return status;
+  if (absl::Status status = fabric->MakeNodePrograms(); !status.ok()) return status;
   return fabric;
 }
 
@@ -141,7 +142,8 @@ absl::Status JobFabric::MakeNodes() {
     const BellPlan& bells = daemons_[DataDaemonOf(node)].bells;
     InitializeNodePage(memory->data(), options_.machine,
                        {.self = self,
-                        .partition_size = static_cast<uint32_t>(partitions_[partition].size()),
+                        .partition_size = NodesOf(partitions_[partition], options_.machine.nodes),
+                        .has_host = HasHost(partitions_[partition], options_.machine.nodes),
                         .processors = processors_,
                         .runners = runners(),
                         .data_bell = {bells.bell(partition, VCM5_LEFT, physical),
@@ -159,13 +161,13 @@ absl::Status JobFabric::MakeNodes() {
 
 absl::Status JobFabric::MakeSupervisors() {
   absl::StatusOr<SharedMemory> memory = SharedMemory::Create(
-      "vcm5-supervisor", sizeof(vcm5_supervisor_page) * options_.machine.nodes);
+      "vcm5-supervisor", sizeof(vcm5_supervisor_page) * options_.machine.leaves());
   if (!memory.ok()) return memory.status();
   supervisor_memory_ = std::move(*memory);
   auto* page = reinterpret_cast<vcm5_supervisor_page*>(supervisor_memory_.data());
   for (const auto [partition, self, physical] : places_) {
     vcm5_supervisor_page_init(page + physical, self,
-                              static_cast<uint32_t>(partitions_[partition].size()));
+                              NodesOf(partitions_[partition], options_.machine.nodes));
   }
   const Daemon& control = daemons_.back();
   for (size_t i = 0; i < partitions_.size(); ++i) {
@@ -177,6 +179,25 @@ absl::Status JobFabric::MakeSupervisors() {
     port.doorbell = doorbell.shared();
     port.bell = doorbell.bell(vcm5_supervisor_bell(0));
     port.wake = Doorbell::Wake;
+  }
+  return absl::OkStatus();
+}
+
+absl::Status JobFabric::MakeNodePrograms() {
+  programs_.resize(partitions_.size());
+  auto* page = reinterpret_cast<vcm5_supervisor_page*>(supervisor_memory_.data());
+  for (size_t i = 0; i < partitions_.size(); ++i) {
+    const ProgramRun& run = options_.programs[i];
+    if (!run.host.has_value()) continue;
+    absl::StatusOr<SharedMemory> memory =
+        SharedMemory::Create("vcm5-node-program", run.image.size());
+    if (!memory.ok()) return memory.status();
+    std::memcpy(memory->data(), run.image.data(), run.image.size());
+    programs_[i] = std::move(*memory);
+    // Nodes listen from the beginning: what is sent before they look waits for them.
+    for (uint32_t self = 0; self + 1 < partitions_[i].size(); ++self) {
+      page[partitions_[i][self]].registers.listening = 1u << VCM5_BROADCAST_SUPERVISOR;
+    }
   }
   return absl::OkStatus();
 }
@@ -239,8 +260,22 @@ absl::Status JobFabric::Configure(uint32_t daemon, ControlChannel& channel) cons
 
 std::vector<int> JobFabric::NodeDescriptors(uint32_t node) const {
   const uint32_t partition = places_[node].partition;
-  return {nodes_[node].memory.fd(), daemons_[DataDaemonOf(node)].doorbells[partition].fd(),
-          daemons_.back().doorbells[partition].fd(), nodes_[node].interrupt_read.get()};
+  std::vector<int> fds = {
+      nodes_[node].memory.fd(), daemons_[DataDaemonOf(node)].doorbells[partition].fd(),
+      daemons_.back().doorbells[partition].fd(), nodes_[node].interrupt_read.get()};
+  const SharedMemory& program = programs_[partition];
+  if (program.data() != nullptr) fds.push_back(supervisor_memory_.fd());
+  if (is_host(node)) fds.push_back(program.fd());
+  return fds;
+}
+
+BootEnvironment JobFabric::BootEnvironmentOf(uint32_t node) const {
+  const SharedMemory& program = programs_[places_[node].partition];
+  return {.supervisor_memory = 7,
+          .pages = options_.machine.leaves(),
+          .page = places_[node].physical,
+          .program = is_host(node) ? 8 : 0,
+          .program_bytes = is_host(node) ? static_cast<uint32_t>(program.size()) : 0};
 }
 
 NodeEnvironment JobFabric::EnvironmentOf(uint32_t node) const {
@@ -255,7 +290,7 @@ NodeEnvironment JobFabric::EnvironmentOf(uint32_t node) const {
 }
 
 std::string JobFabric::LineOf(const FabricError& error) const {
-  return ErrorLine(partitions_, error);
+  return ErrorLine(partitions_, options_.machine.nodes, error);
 }
 
 std::vector<uint32_t> JobFabric::ConcernedBy(const FabricError& error) const {
@@ -263,13 +298,14 @@ std::vector<uint32_t> JobFabric::ConcernedBy(const FabricError& error) const {
 }
 
 std::string JobFabric::NameOf(uint32_t physical) const {
-  return NodeName(partitions_, physical);
+  return NodeName(partitions_, options_.machine.nodes, physical);
 }
 
 void JobFabric::CloseDescriptors() {
   // The daemons have the memory mapped; nobody here looks into it.
   nodes_.clear();
   links_.clear();
+  programs_.clear();
   for (Daemon& daemon : daemons_) {
     daemon.own_doorbell.CloseFd();
     for (SharedMemory& doorbell : daemon.doorbells) doorbell.CloseFd();

@@ -38,7 +38,7 @@ class JobFabric {
   // queued in `channel`; the fabric must live, descriptors and all, until that is sent.
   absl::Status Configure(uint32_t daemon, ControlChannel& channel) const;
 
-  // The nodes of all partitions are numbered on, in order. Where one is:
+  // The members of all partitions are numbered on, in order, hosts included. Where one is:
   struct Place {
     uint32_t partition;
     uint32_t self;      // relative address
@@ -46,9 +46,13 @@ class JobFabric {
   };
   const std::vector<Place>& places() const { return places_; }
 
-  // Descriptors 3, 4, ... of a node, in order, and what it is told about them.
+  bool is_host(uint32_t node) const { return places_[node].physical >= options_.machine.nodes; }
+
+  // Descriptors 3, 4, ... of a node, in order, and what it is told about them; in a partition with a
+  // host it begins as vcm5-boot, which is told the rest.
   std::vector<int> NodeDescriptors(uint32_t node) const;
   NodeEnvironment EnvironmentOf(uint32_t node) const;
+  BootEnvironment BootEnvironmentOf(uint32_t node) const;
 
   // Closes everything that has been handed out. Wake() still works.
   void CloseDescriptors();
@@ -90,6 +94,7 @@ class JobFabric {
   absl::Status MakeLinks();
   absl::Status MakeNodes();
   absl::Status MakeSupervisors();
+  absl::Status MakeNodePrograms();
   uint32_t DataDaemonOf(uint32_t node) const {
     return tree_.PartOfLeaf(places_[node].physical, options_.data_daemons);
   }
@@ -103,7 +108,8 @@ class JobFabric {
   std::vector<Partition> partitions_;
   std::vector<Place> places_;
   std::vector<NodeParts> nodes_;
-  SharedMemory supervisor_memory_;  // pages of all nodes
+  SharedMemory supervisor_memory_;  // pages of all leaves
+  std::vector<SharedMemory> programs_;  // by partition: what its host broadcasts, if it has one
   std::deque<vcm5_supervisor_port> supervisor_ports_;  // by partition
 };
 

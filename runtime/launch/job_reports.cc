@@ -66,9 +66,11 @@ void Job::ReportTooSlow() {
 void Job::Report() {
   if (phase_ != Phase::kRunning || !std::exchange(reporting_, false)) return;
   report_timer_.cancel();
+  bool hosts = false;
+  for (const ProgramRun& program : options_.programs) hosts |= program.host.has_value();
   End(kExitTimeout, absl::StrCat("no end after ", absl::StrFormat("%g", options_.timeout_seconds),
                                  " s (--timeout): ", nodes_.alive(), " of ", options_.nodes(),
-                                 " nodes still ran; the job has ended"));
+                                 hosts ? " nodes and hosts" : " nodes", " still ran; the job has ended"));
   for (const std::string& line : waiting_) output_.Say(absl::StrCat("  ", line));
   for (const FabricError& loss : wires_.Losses()) output_.Say(absl::StrCat("  ", loss.message));
 }

@@ -10,6 +10,7 @@
 #include <utility>
 
 #include "absl/strings/str_cat.h"
+#include "runtime/launch/program_lookup.h"
 
 namespace vcm5 {
 
@@ -17,6 +18,8 @@ absl::Status NodeGroup::StartNext(const JobFabric& fabric) {
   const uint32_t node = next();
   const JobFabric::Place place = fabric.places()[node];
   const ProgramRun& run = options_.programs[place.partition];
+  const bool is_host = fabric.is_host(node);
+  const ProgramFile& file = is_host ? *run.host : run;
   if (null_.get() < 0) null_ = UniqueFd(open("/dev/null", O_RDWR | O_CLOEXEC));
   int out[2];
   int err[2];
@@ -34,21 +37,33 @@ absl::Status NodeGroup::StartNext(const JobFabric& fabric) {
   UniqueFd err_write(err[1]);
 
   SpawnRequest request;
-  request.path = run.path;
-  request.arguments = {run.path};
-  request.arguments.insert(request.arguments.end(), run.arguments.begin(), run.arguments.end());
+  request.path = file.path;
+  request.arguments = {file.path};
+  request.arguments.insert(request.arguments.end(), file.arguments.begin(), file.arguments.end());
   request.variables = {
       absl::StrCat(kNodeVariable, "=", fabric.EnvironmentOf(node).Format())};
-  const bool has_input = node == 0 && fcntl(STDIN_FILENO, F_GETFD) >= 0;
+  if (run.host.has_value()) {
+    if (boot_.empty()) {
+      absl::StatusOr<std::string> boot = FindDaemon("vcm5-boot");
+      if (!boot.ok()) return boot.status();
+      boot_ = *boot;
+    }
+    request.path = boot_;
+    request.variables.push_back(
+        absl::StrCat(kBootVariable, "=", fabric.BootEnvironmentOf(node).Format()));
+  }
+  // The host has it, else node 0.
+  const bool has_input = place.partition == 0 && is_host == run.host.has_value() &&
+                         (is_host || place.self == 0) && fcntl(STDIN_FILENO, F_GETFD) >= 0;
   request.descriptors = {has_input ? STDIN_FILENO : null_.get(), out_write.get(), err_write.get()};
   for (const int fd : fabric.NodeDescriptors(node)) request.descriptors.push_back(fd);
   absl::StatusOr<pid_t> pid = spawner_.Spawn(request);
   if (!pid.ok()) return pid.status();
   alive_.emplace(*pid, node);
   statuses_.emplace_back();
+  const std::string self = is_host ? "host" : absl::StrCat(place.self);
   const std::string name =
-      options_.programs.size() == 1 ? absl::StrCat(place.self)
-                                    : absl::StrCat(place.partition, ":", place.self);
+      options_.programs.size() == 1 ? self : absl::StrCat(place.partition, ":", self);
   output_.Add(name, OutputForwarder::kStdout, std::move(out_read));
   output_.Add(name, OutputForwarder::kStderr, std::move(err_read));
   return absl::OkStatus();

@@ -6,6 +6,7 @@
 
 #include <cstdint>
 #include <optional>
+#include <string>
 #include <unordered_map>
 #include <vector>
 
@@ -47,6 +48,7 @@ class NodeGroup {
   const Spawner& spawner_;
   OutputForwarder& output_;
   UniqueFd null_;
+  std::string boot_;  // path of vcm5-boot, once it is needed
   std::unordered_map<pid_t, uint32_t> alive_;
   std::vector<std::optional<int>> statuses_;
 };

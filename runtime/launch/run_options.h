@@ -3,6 +3,7 @@
 #define VCM5_RUNTIME_LAUNCH_RUN_OPTIONS_H_
 
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -12,11 +13,18 @@
 
 namespace vcm5 {
 
-// A program and the partition whose nodes run it.
-struct ProgramRun {
+struct ProgramFile {
   std::string path;                    // of an executable file
   std::vector<std::string> arguments;  // argv[1], ...
+};
+
+// A program and the partition whose nodes run it.
+struct ProgramRun : ProgramFile {
   Partition partition;
+  // What the partition's host runs, if it has one. Under `daemons` the nodes then get `image`, the
+  // program that is at `path` (ReadNodeProgram), by broadcast.
+  std::optional<ProgramFile> host;
+  std::vector<uint8_t> image;
 };
 
 struct RunOptions {
@@ -28,7 +36,7 @@ struct RunOptions {
   double timeout_seconds = 0;  // 0: none
   bool stats = false;
 
-  uint32_t nodes() const {  // of all partitions
+  uint32_t nodes() const {  // of all partitions, hosts included
     size_t nodes = 0;
     for (const ProgramRun& program : programs) nodes += program.partition.size();
     return static_cast<uint32_t>(nodes);

@@ -18,6 +18,7 @@
 #include "absl/strings/str_cat.h"
 #include "netif/shm/shared_memory.h"
 #include "runtime/node/interrupt_line.h"
+#include "runtime/node/map_memory.h"
 #include "runtime/node/node_environment.h"
 #include "runtime/node/node_idle.h"
 
@@ -29,28 +30,6 @@ void Idle(vcm5_port* port) { static_cast<NodeIdle*>(port->engine)->Miss(*port); 
 void Wake(vcm5_doorbell* doorbell) {
   vcm5_store_relaxed(&doorbell->sleeping, 0);
   syscall(SYS_futex, &doorbell->sleeping, FUTEX_WAKE, INT_MAX, nullptr, nullptr, 0);
-}
-
-absl::StatusOr<SharedMemory> Map(int fd, size_t bytes, const char* what) {
-  absl::StatusOr<SharedMemory> memory = SharedMemory::Attach(fd, bytes);
-  if (!memory.ok()) {
-    return absl::InvalidArgumentError(
-        absl::StrCat(what, ": ", std::string(memory.status().message())));
-  }
-  memory->CloseFd();
-  return memory;
-}
-
-absl::StatusOr<SharedMemory> MapDoorbell(int fd, uint32_t bells, const char* what) {
-  absl::StatusOr<SharedMemory> memory =
-      Map(fd, sizeof(vcm5_doorbell) + ((size_t{bells} + 63) & ~size_t{63}), what);
-  if (!memory.ok()) return memory;
-  const auto* doorbell = reinterpret_cast<const vcm5_doorbell*>(memory->data());
-  if (doorbell->magic != VCM5_DOORBELL_MAGIC || doorbell->version != VCM5_NI_VERSION ||
-      doorbell->bells != bells) {
-    return absl::InvalidArgumentError(absl::StrCat(what, ": not a doorbell of this version"));
-  }
-  return memory;
 }
 
 // A node process's network interface, mapped; lives as long as the process.
@@ -68,7 +47,7 @@ class Node {
   Node() = default;
 
   absl::Status Map(const NodeEnvironment& environment) {
-    auto memory = vcm5::Map(environment.memory, environment.memory_bytes, "network interface");
+    auto memory = AttachMemory(environment.memory, environment.memory_bytes, "network interface");
     if (!memory.ok()) return memory.status();
     memory_ = std::move(*memory);
     auto* page = reinterpret_cast<vcm5_ni_page*>(memory_.data());
@@ -80,10 +59,10 @@ class Node {
           "an earlier program has used this node's network interface; start one program a node");
     }
 
-    auto data = MapDoorbell(environment.data_doorbell, environment.data_bells, "data doorbell");
+    auto data = AttachDoorbell(environment.data_doorbell, environment.data_bells, "data doorbell");
     if (!data.ok()) return data.status();
     auto control =
-        MapDoorbell(environment.control_doorbell, environment.control_bells, "control doorbell");
+        AttachDoorbell(environment.control_doorbell, environment.control_bells, "control doorbell");
     if (!control.ok()) return control.status();
     data_doorbell_ = std::move(*data);
     control_doorbell_ = std::move(*control);

@@ -9,7 +9,6 @@ namespace vcm5 {
 namespace {
 
 constexpr uint32_t kFormat = 1;
-constexpr size_t kFields = 8;
 
 // Reads a decimal number of at most nine digits and what ends it.
 bool TakeNumber(const char** text, char end, uint32_t* number) {
@@ -24,6 +23,24 @@ bool TakeNumber(const char** text, char end, uint32_t* number) {
   return true;
 }
 
+// Reads `fields`, the first of which is the format's number.
+template <size_t kCount>
+absl::Status ParseFields(const char* variable, const char* text, uint32_t (&fields)[kCount]) {
+  for (size_t i = 0; i < kCount; ++i) {
+    if (!TakeNumber(&text, i + 1 < kCount ? ':' : '\0', &fields[i])) {
+      return absl::InvalidArgumentError(
+          absl::StrCat(variable, " is malformed: field ", i + 1, " of ", kCount,
+                       " is no number; expected what `vcm5 run` sets"));
+    }
+  }
+  if (fields[0] != kFormat) {
+    return absl::InvalidArgumentError(absl::StrCat(
+        variable, " has format ", fields[0], " where this program understands ", kFormat,
+        "; the program and vcm5 are of different versions"));
+  }
+  return absl::OkStatus();
+}
+
 }  // namespace
 
 std::string NodeEnvironment::Format() const {
@@ -32,19 +49,8 @@ std::string NodeEnvironment::Format() const {
 }
 
 absl::StatusOr<NodeEnvironment> NodeEnvironment::Parse(const char* text) {
-  uint32_t field[kFields];
-  for (size_t i = 0; i < kFields; ++i) {
-    if (!TakeNumber(&text, i + 1 < kFields ? ':' : '\0', &field[i])) {
-      return absl::InvalidArgumentError(
-          absl::StrCat(kNodeVariable, " is malformed: field ", i + 1, " of ", kFields,
-                       " is no number; expected what `vcm5 run` sets"));
-    }
-  }
-  if (field[0] != kFormat) {
-    return absl::InvalidArgumentError(absl::StrCat(
-        kNodeVariable, " has format ", field[0], " where this program understands ", kFormat,
-        "; the program and vcm5 are of different versions"));
-  }
+  uint32_t field[8];
+  if (absl::Status status = ParseFields(kNodeVariable, text, field); !status.ok()) return status;
   NodeEnvironment environment;
   environment.memory = static_cast<int>(field[1]);
   environment.memory_bytes = field[2];
@@ -54,6 +60,21 @@ absl::StatusOr<NodeEnvironment> NodeEnvironment::Parse(const char* text) {
   environment.control_bells = field[6];
   environment.interrupt_line = static_cast<int>(field[7]);
   return environment;
+}
+
+std::string BootEnvironment::Format() const {
+  return absl::StrCat(kFormat, ":", supervisor_memory, ":", pages, ":", page, ":", program, ":",
+                      program_bytes);
+}
+
+absl::StatusOr<BootEnvironment> BootEnvironment::Parse(const char* text) {
+  uint32_t field[6];
+  if (absl::Status status = ParseFields(kBootVariable, text, field); !status.ok()) return status;
+  return BootEnvironment{.supervisor_memory = static_cast<int>(field[1]),
+                         .pages = field[2],
+                         .page = field[3],
+                         .program = static_cast<int>(field[4]),
+                         .program_bytes = field[5]};
 }
 
 }  // namespace vcm5

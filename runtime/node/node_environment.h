@@ -1,5 +1,6 @@
 // What the launcher tells a node process: the descriptors that it inherits, in one environment
-// variable. The launcher formats it; the node parses it, and trusts nothing in it.
+// variable; and in another what a process that begins as vcm5-boot needs besides. The launcher formats
+// them; the process parses them, and trusts nothing in them.
 #ifndef VCM5_RUNTIME_NODE_NODE_ENVIRONMENT_H_
 #define VCM5_RUNTIME_NODE_NODE_ENVIRONMENT_H_
 
@@ -24,6 +25,24 @@ struct NodeEnvironment {
   // "1:FD:BYTES:FD:BELLS:FD:BELLS:FD"; the first number is the format's version.
   std::string Format() const;
   static absl::StatusOr<NodeEnvironment> Parse(const char* text);
+};
+
+// For vcm5-boot, which a program with a host begins as (runtime/boot).
+inline constexpr char kBootVariable[] = "VCM5_BOOT";
+
+// Longest node program that is broadcast, in bytes.
+inline constexpr uint32_t kBootBytesMax = 64u << 20;
+
+struct BootEnvironment {
+  int supervisor_memory = -1;  // supervisor pages
+  uint32_t pages = 0;          // how many
+  uint32_t page = 0;           // this process's
+  int program = 0;             // memory that holds the node program, to be sent; 0: it is received
+  uint32_t program_bytes = 0;
+
+  // "1:FD:PAGES:PAGE:FD:BYTES"
+  std::string Format() const;
+  static absl::StatusOr<BootEnvironment> Parse(const char* text);
 };
 
 }  // namespace vcm5

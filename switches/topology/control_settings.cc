@@ -44,8 +44,7 @@ class Setter {
     settings_.switches.resize(switches.switches());
   }
 
-  absl::Status Connect(std::span<const Partition> partitions,
-                       std::span<const uint32_t> control_processors);
+  absl::Status Connect(std::span<const Partition> partitions);
   ControlSettings Take() { return std::move(settings_); }
 
  private:
@@ -77,15 +76,9 @@ class Setter {
   ControlSettings settings_;
 };
 
-absl::Status Setter::Connect(std::span<const Partition> partitions,
-                             std::span<const uint32_t> control_processors) {
-  std::vector<uint32_t> leaves(partitions.size());
+absl::Status Setter::Connect(std::span<const Partition> partitions) {
   for (uint32_t index = 0; index < partitions.size(); ++index) {
-    Partition members = partitions[index];
-    if (!control_processors.empty() && control_processors[index] != kNoControlProcessor) {
-      members.push_back(control_processors[index]);
-    }
-    leaves[index] = static_cast<uint32_t>(members.size());
+    const Partition& members = partitions[index];
     const uint32_t first = switches_.position(members.front());
     const uint32_t last = switches_.position(members.back());
     wanted_.push_back({first, last, static_cast<unsigned>(std::bit_width(first ^ last))});
@@ -107,7 +100,8 @@ absl::Status Setter::Connect(std::span<const Partition> partitions,
     }
   }
   for (uint32_t index = 0; index < partitions.size(); ++index) {
-    settings_.trees.push_back(TreeBelow(wanted_[index], index, leaves[index]));
+    const auto leaves = static_cast<uint32_t>(partitions[index].size());
+    settings_.trees.push_back(TreeBelow(wanted_[index], index, leaves));
   }
   return absl::OkStatus();
 }
@@ -292,38 +286,16 @@ BinaryTree Setter::TreeBelow(const Wanted& wanted, uint32_t index, uint32_t leav
   return *std::move(made);
 }
 
-absl::Status CheckControlProcessors(const MachineSpec& spec,
-                                    std::span<const uint32_t> control_processors) {
-  for (size_t i = 0; i < control_processors.size(); ++i) {
-    const uint32_t wanted = control_processors[i];
-    if (wanted == kNoControlProcessor) continue;
-    if (wanted < spec.nodes || wanted >= spec.nodes + spec.control_processors) {
-      return absl::InvalidArgumentError(
-          absl::StrCat("partition ", i, " wants control processor ", wanted, ", which is none: there are ",
-                       spec.control_processors, ", after nodes 0 to ", spec.nodes - 1));
-    }
-    const auto before = control_processors.first(i);
-    const auto other = std::find(before.begin(), before.end(), wanted);
-    if (other == before.end()) continue;
-    return absl::InvalidArgumentError(absl::StrCat("partitions ", other - before.begin(), " and ", i,
-                                                   " want the same control processor, ", wanted));
-  }
-  return absl::OkStatus();
-}
-
 }  // namespace
 
 absl::StatusOr<ControlSettings> SetControlSwitches(const MachineSpec& spec,
-                                                   std::span<const Partition> partitions,
-                                                   std::span<const uint32_t> control_processors) {
-  VCM5_CHECK(control_processors.empty() || control_processors.size() == partitions.size());
-  absl::Status status = CheckPartitions(partitions, spec.nodes);
-  if (status.ok()) status = CheckControlProcessors(spec, control_processors);
+                                                   std::span<const Partition> partitions) {
+  absl::Status status = CheckPartitions(partitions, spec.nodes, spec.control_processors);
   if (!status.ok()) return status;
   const ControlSwitches switches(spec);
   const ControlDamage damage(switches, spec.broken);
   Setter setter(switches, damage);
-  status = setter.Connect(partitions, control_processors);
+  status = setter.Connect(partitions);
   if (!status.ok()) return status;
   return setter.Take();
 }

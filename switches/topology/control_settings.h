@@ -68,17 +68,13 @@ using SwitchSetting = std::array<ControlTreeNode, 2>;
 
 struct ControlSettings {
   std::vector<SwitchSetting> switches;  // by ControlSwitches::switch_id()
-  std::vector<BinaryTree> trees;        // of each partition: its nodes, then its control processor
+  std::vector<BinaryTree> trees;        // of each partition, by relative address
 };
 
-inline constexpr uint32_t kNoControlProcessor = 0xffffffffu;
-
-// Connects each partition, and with it the control processor of this address, if it is to have one
-// (none at all: none). Partitions are as CheckPartitions() has them. The error says what is wrong with
-// them, or which subtree has too few channels that work.
-absl::StatusOr<ControlSettings> SetControlSwitches(
-    const MachineSpec& spec, std::span<const Partition> partitions,
-    std::span<const uint32_t> control_processors = {});
+// Connects the members of each partition, its host with them. Partitions are as CheckPartitions() has
+// them. The error says what is wrong with them, or which subtree has too few channels that work.
+absl::StatusOr<ControlSettings> SetControlSwitches(const MachineSpec& spec,
+                                                   std::span<const Partition> partitions);
 
 }  // namespace vcm5
 

@@ -257,6 +257,15 @@ std::vector<uint32_t> UsableNodes(const MachineSpec& spec) {
   return nodes;
 }
 
+std::vector<uint32_t> UsableControlProcessors(const MachineSpec& spec) {
+  std::vector<uint32_t> leaves(spec.control_processors);
+  std::iota(leaves.begin(), leaves.end(), spec.nodes);
+  if (spec.broken.empty()) return leaves;
+  const Health health(spec);
+  std::erase_if(leaves, [&](uint32_t leaf) { return !health.usable(leaf); });
+  return leaves;
+}
+
 std::vector<ChipWays> WaysOfChips(const MachineSpec& spec, int half) {
   if (spec.broken.empty()) return {};
   const Health health(spec);

@@ -109,6 +109,8 @@ class Health {
 
 // Physical addresses of the nodes of a machine that are not mapped out, by relative address.
 std::vector<uint32_t> UsableNodes(const MachineSpec& spec);
+// And of its control processors, ascending.
+std::vector<uint32_t> UsableControlProcessors(const MachineSpec& spec);
 
 // What the chips of a half must not use, by ChipId; empty if nothing is broken.
 std::vector<ChipWays> WaysOfChips(const MachineSpec& spec, int half);

@@ -12,6 +12,7 @@
 namespace vcm5 {
 
 inline constexpr uint32_t kNodesMax = 16384;  // the largest CM-5 (section 3)
+inline constexpr uint32_t kControlProcessorsMax = 1024;
 inline constexpr uint32_t kLeavesMax = 20000; // nodes, control processors and I/O channels
 
 struct MachineSpec {

@@ -40,7 +40,8 @@ std::string NameOf(const testing::TestParamInfo<MachineChoice>& info) {
 }
 
 Outcome RunExample(const MachineChoice& machine, const std::string& example,
-                   const std::vector<std::string>& arguments, const std::string& input) {
+                   const std::vector<std::string>& arguments, const std::string& input,
+                   const std::vector<std::string>& options) {
   std::vector<std::string> command = {VCM5_BINARY_DIR "/bin/vcm5",
                                       "run",
                                       "-n",
@@ -48,8 +49,9 @@ Outcome RunExample(const MachineChoice& machine, const std::string& example,
                                       "--engine",
                                       machine.engine,
                                       "--timeout",
-                                      "60",
-                                      VCM5_BINARY_DIR "/examples/" + example};
+                                      "60"};
+  command.insert(command.end(), options.begin(), options.end());
+  command.push_back(VCM5_BINARY_DIR "/examples/" + example);
   command.insert(command.end(), arguments.begin(), arguments.end());
   std::vector<char*> argv;
   for (std::string& word : command) argv.push_back(word.data());

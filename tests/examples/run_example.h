@@ -31,9 +31,11 @@ struct Outcome {
   std::string err;
 };
 
-// `vcm5 run` with the example's name and its arguments; `input` is its standard input.
+// `vcm5 run` with the example's name and its arguments; `input` is its standard input, `options` are
+// further ones of vcm5.
 Outcome RunExample(const MachineChoice& machine, const std::string& example,
-                   const std::vector<std::string>& arguments, const std::string& input = "");
+                   const std::vector<std::string>& arguments, const std::string& input = "",
+                   const std::vector<std::string>& options = {});
 
 // A file of examples/data, and what is in it.
 std::string DataPath(const std::string& name);

@@ -120,22 +120,17 @@ const ControlOracle::Wire* ControlOracle::WireOf(const Chip& below, const Chip& 
 
 // Positions of the leaves of each tree.
 std::vector<std::vector<uint32_t>> ControlOracle::Trees(
-    const std::vector<Partition>& partitions,
-    const std::vector<uint32_t>& control_processors) const {
+    const std::vector<Partition>& partitions) const {
   std::vector<std::vector<uint32_t>> trees;
-  for (size_t i = 0; i < partitions.size(); ++i) {
+  for (const Partition& partition : partitions) {
     std::vector<uint32_t>& tree = trees.emplace_back();
-    for (const uint32_t node : partitions[i]) tree.push_back(Position(node));
-    if (!control_processors.empty() && control_processors[i] != kNoControlProcessor) {
-      tree.push_back(Position(control_processors[i]));
-    }
+    for (const uint32_t member : partition) tree.push_back(Position(member));
   }
   return trees;
 }
 
 std::string ControlOracle::Wrong(const ControlSettings& settings,
-                                 const std::vector<Partition>& partitions,
-                                 const std::vector<uint32_t>& control_processors) const {
+                                 const std::vector<Partition>& partitions) const {
   // Tree nodes by the ends of links that they use.
   std::map<std::pair<Chip, unsigned>, const ControlTreeNode*> at_port;
   std::vector<std::pair<Chip, const ControlTreeNode*>> roots;
@@ -201,7 +196,7 @@ std::string ControlOracle::Wrong(const ControlSettings& settings,
     if (!wrong.empty()) return wrong;
   }
   if (seen.size() != at_port.size()) return "there are tree nodes of no tree";
-  std::vector<std::vector<uint32_t>> trees = Trees(partitions, control_processors);
+  std::vector<std::vector<uint32_t>> trees = Trees(partitions);
   if (settings.trees.size() != trees.size()) return "there is not one tree for each partition";
   for (size_t i = 0; i < trees.size(); ++i) {
     if (settings.trees[i].leaves() != trees[i].size()) return "a tree of too many or too few leaves";
@@ -215,8 +210,7 @@ std::string ControlOracle::Wrong(const ControlSettings& settings,
   return found == trees ? "" : "the switches join other leaves than those of the partitions";
 }
 
-bool ControlOracle::CanConnect(const std::vector<Partition>& partitions,
-                               const std::vector<uint32_t>& control_processors) const {
+bool ControlOracle::CanConnect(const std::vector<Partition>& partitions) const {
   // What must choose a chip: a tree in a subtree that has leaves of it. Parents come first.
   struct Choice {
     size_t tree;
@@ -225,7 +219,7 @@ bool ControlOracle::CanConnect(const std::vector<Partition>& partitions,
     std::optional<size_t> above;  // choice
   };
   std::vector<Choice> choices;
-  const auto trees = Trees(partitions, control_processors);
+  const auto trees = Trees(partitions);
   for (size_t tree = 0; tree < trees.size(); ++tree) {
     unsigned top = 0;
     while (trees[tree].front() >> top != trees[tree].back() >> top) ++top;

@@ -40,12 +40,10 @@ class ControlOracle {
 
   // "" if the settings are those of one tree for each partition, its leaves in order, which has the
   // shape of the machine and comes near nothing broken; otherwise what is wrong.
-  std::string Wrong(const ControlSettings& settings, const std::vector<Partition>& partitions,
-                    const std::vector<uint32_t>& control_processors) const;
+  std::string Wrong(const ControlSettings& settings, const std::vector<Partition>& partitions) const;
 
   // Whether there are settings at all.
-  bool CanConnect(const std::vector<Partition>& partitions,
-                  const std::vector<uint32_t>& control_processors) const;
+  bool CanConnect(const std::vector<Partition>& partitions) const;
 
   // By trying every choice: all sets of leaves (by address) that one tree can join.
   std::set<std::vector<uint32_t>> SetsOfOneTree(const std::vector<uint8_t>& live) const;
@@ -55,8 +53,7 @@ class ControlOracle {
   uint32_t Leaf(uint32_t position) const;
   bool Broken(const Chip& chip) const;
   const Wire* WireOf(const Chip& below, const Chip& above) const;
-  std::vector<std::vector<uint32_t>> Trees(const std::vector<Partition>& partitions,
-                                           const std::vector<uint32_t>& control_processors) const;
+  std::vector<std::vector<uint32_t>> Trees(const std::vector<Partition>& partitions) const;
 
   const MachineSpec spec_;
   uint32_t half_ = 1;

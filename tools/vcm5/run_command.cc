@@ -1,5 +1,6 @@
 // `vcm5 run`: from the command line to a job.
 #include <CLI/CLI.hpp>
+#include <algorithm>
 #include <cmath>
 #include <cstdio>
 #include <cstdlib>
@@ -15,9 +16,11 @@
 #include "daemons/config/fault_spec.h"
 #include "daemons/config/machine_config.h"
 #include "runtime/launch/launch.h"
+#include "runtime/launch/node_program.h"
 #include "runtime/launch/program_lookup.h"
 #include "runtime/launch/run_options.h"
 #include "runtime/launch/stats_report.h"
+#include "switches/topology/control_settings.h"
 #include "switches/topology/fat_tree.h"
 #include "switches/topology/health.h"
 #include "tools/vcm5/command_line.h"
@@ -38,6 +41,11 @@ Several programs run at once on one machine, each in a partition of its own, a s
 chip with the others:  run -n N PROGRAM [ARGS] : -n N PROGRAM [ARGS] : ...  What goes wrong in one of
 them ends that one only. Node 3 of the second is called 1:3; standard input goes to node 0:0.
 
+With --host HOSTPROG the partition has a host, a control processor that runs HOSTPROG as one more
+member; PROGRAM is then broadcast to the nodes and started from their memory. Arguments of HOSTPROG are
+given by --host-arg, each by its own; ARGS are PROGRAM's. The host is called `host` (`host 1`), and has
+the standard input in place of node 0. After a `:` both options stand beside -n.
+
 Examples:
   vcm5 run -n 8 examples/ring                  eight nodes, a process each
   vcm5 run -n 8 -l ./hello --name world        lines begin with the node's number: [3] ...
@@ -47,11 +55,13 @@ Examples:
   vcm5 run -n 4 --timeout 10 ./prog            end it after 10 s and say who waits for whom
   vcm5 run --machine my.textproto ./prog       on a machine of your own (see vcm5 machine --help)
   vcm5 run -n 16 ./a : -n 4 ./b --fast         two programs, in partitions of 16 and of 4 nodes
+  vcm5 run -n 8 --host examples/quantiles_host --host-arg numbers.txt examples/quantiles_node
+                                               a host that reads a file, and nodes that compute
   vcm5 run --fault "data.left: leaf 0 lose once at message 5" --timeout 10 ./prog
                                                on a broken one (see vcm5 help faults)
 
-Exit status: the program's; 128 + S if signal S killed a node; 124 after a timeout; 1 if vcm5 failed;
-2 if something is wrong with the command line or with what it names.
+Exit status: the program's (the first nonzero one of a node or host); 128 + S if signal S killed one; 124
+after a timeout; 1 if vcm5 failed; 2 if something is wrong with the command line or with what it names.
 )";
 
 // The command line as text, before it is checked.
@@ -66,6 +76,8 @@ struct Words {
   std::string timeout;
   bool stats = false;
   std::vector<std::string> faults;
+  std::optional<std::string> host;
+  std::vector<std::string> host_arguments;
   std::vector<std::string> program;
 };
 
@@ -79,12 +91,33 @@ absl::Status OneOf(const char* option, const std::string& word, const char* firs
 // One program of the command line, as text.
 struct ProgramWords {
   std::optional<std::string> nodes;  // -n
+  std::optional<std::string> host;   // --host
+  std::vector<std::string> host_arguments;
   std::vector<std::string> program;
 };
 
-// Splits PROGRAM [ARGS] : -n N PROGRAM [ARGS] : ...
+// Takes words[*at], and its value, if it is an option of a program after `:`.
+bool TakeProgramOption(const std::vector<std::string>& words, size_t* at, ProgramWords* program) {
+  const std::string& word = words[*at];
+  const size_t sign = word.rfind("--", 0) == 0 ? word.find('=') : std::string::npos;
+  const std::string name = word.substr(0, sign);
+  const bool is_nodes = name == "-n" || name == "--nodes";
+  if (!is_nodes && name != "--host" && name != "--host-arg") return false;
+  if (sign == std::string::npos && (*at + 1 == words.size() || words[*at + 1] == ":")) return false;
+  const std::string value = sign != std::string::npos ? word.substr(sign + 1) : words[++*at];
+  if (is_nodes) {
+    program->nodes = value;
+  } else if (name == "--host") {
+    program->host = value;
+  } else {
+    program->host_arguments.push_back(value);
+  }
+  return true;
+}
+
+// Splits PROGRAM [ARGS] : -n N [--host HOSTPROG] PROGRAM [ARGS] : ...
 absl::StatusOr<std::vector<ProgramWords>> SplitPrograms(const Words& words) {
-  std::vector<ProgramWords> programs = {{words.nodes, {}}};
+  std::vector<ProgramWords> programs = {{words.nodes, words.host, words.host_arguments, {}}};
   bool begins = false;  // a further program
   for (size_t i = 0; i < words.program.size(); ++i) {
     const std::string& word = words.program[i];
@@ -96,16 +129,20 @@ absl::StatusOr<std::vector<ProgramWords>> SplitPrograms(const Words& words) {
       begins = true;
       continue;
     }
-    if (!std::exchange(begins, false)) {
-      programs.back().program.push_back(word);
-      continue;
-    }
-    if ((word != "-n" && word != "--nodes") || i + 1 == words.program.size()) {
+    if (begins && TakeProgramOption(words.program, &i, &programs.back())) continue;
+    if (std::exchange(begins, false) && !programs.back().nodes.has_value()) {
       return absl::InvalidArgumentError(absl::StrCat("run: `", word, "` after `:`; expected -n N PROGRAM [ARGS]"));
     }
-    programs.back().nodes = words.program[++i];
+    programs.back().program.push_back(word);
   }
-  if (begins) return absl::InvalidArgumentError("run: nothing after `:`; expected -n N PROGRAM [ARGS]");
+  if (begins && !programs.back().nodes.has_value()) {
+    return absl::InvalidArgumentError("run: nothing after `:`; expected -n N PROGRAM [ARGS]");
+  }
+  for (const ProgramWords& program : programs) {
+    if (!program.host_arguments.empty() && !program.host.has_value()) {
+      return absl::InvalidArgumentError("run: --host-arg without --host HOSTPROG");
+    }
+  }
   return programs;
 }
 
@@ -115,6 +152,35 @@ std::string MachineNodes(const MachineSpec& machine) {
   if (usable == machine.nodes) return absl::StrCat(usable, " nodes");
   return absl::StrCat(usable, " usable nodes (", machine.nodes - usable, " of its ", machine.nodes,
                       machine.nodes - usable == 1 ? " is" : " are", " mapped out)");
+}
+
+// Gives their hosts to the partitions whose programs want one; a machine without a description becomes
+// as large as they need.
+absl::Status TakeHosts(const Words& words, const std::vector<ProgramWords>& programs,
+                       std::vector<Partition> partitions, RunOptions* options) {
+  MachineSpec& machine = options->machine;
+  std::vector<bool> wanted;
+  for (const ProgramWords& program : programs) wanted.push_back(program.host.has_value());
+  const auto hosts = static_cast<uint32_t>(std::count(wanted.begin(), wanted.end(), true));
+  if (words.machine.empty()) {
+    machine.nodes = hosts > 0 && partitions.size() > 1 ? PlacedNodesApart(partitions)
+                                                       : PlacedNodes(partitions);
+    machine.control_processors = std::clamp(hosts, 1u, kControlProcessorsMax);
+  }
+  const std::vector<uint32_t> usable = UsableControlProcessors(machine);
+  if (!PlaceHosts(usable, wanted, &partitions)) {
+    return absl::InvalidArgumentError(absl::StrCat(
+        "--host is given ", hosts, hosts == 1 ? " time" : " times", ", but the machine",
+        words.machine.empty() ? "" : " of ", words.machine, " has ", usable.size(),
+        " usable control processors"));
+  }
+  // Whether the control network has channels for them all.
+  const absl::StatusOr<ControlSettings> settings = SetControlSwitches(machine, partitions);
+  if (!settings.ok()) return settings.status();
+  for (Partition& partition : partitions) {
+    options->programs.emplace_back().partition = std::move(partition);
+  }
+  return absl::OkStatus();
 }
 
 // The machine, and the partition of each program. Without a description it is as large as needed.
@@ -149,10 +215,7 @@ absl::Status TakeMachine(const Words& words, const std::vector<ProgramWords>& pr
             : absl::StrCat("no room for these ", sizes.size(),
                            " partitions in subtrees of their own: ", machine));
   }
-  for (const Partition& partition : *partitions) {
-    options->programs.emplace_back().partition = partition;
-  }
-  if (!given) options->machine.nodes = PlacedNodes(*partitions);
+  if (absl::Status status = TakeHosts(words, programs, *partitions, options); !status.ok()) return status;
   if (words.seed.has_value()) {
     absl::StatusOr<uint64_t> seed =
         ParseNumber("--seed", *words.seed, 0, std::numeric_limits<uint64_t>::max());
@@ -197,7 +260,7 @@ absl::Status TakeTimeout(const Words& words, RunOptions* options) {
   return absl::OkStatus();
 }
 
-absl::Status TakeProgram(std::vector<std::string> program, ProgramRun* run) {
+absl::Status TakeProgram(std::vector<std::string> program, ProgramFile* run) {
   if (!program.empty() && program.front() == "--") {
     program.erase(program.begin());
   } else if (!program.empty() && program.front().size() > 1 && program.front()[0] == '-') {
@@ -214,6 +277,22 @@ absl::Status TakeProgram(std::vector<std::string> program, ProgramRun* run) {
   return absl::OkStatus();
 }
 
+// What a host runs, and what it is to broadcast to its nodes.
+absl::Status TakeHost(const ProgramWords& words, bool broadcast, ProgramRun* run) {
+  if (!words.host.has_value()) return absl::OkStatus();
+  absl::StatusOr<std::string> path = FindProgram(*words.host);
+  if (!path.ok()) {
+    return absl::Status(path.status().code(), absl::StrCat("--host: ", std::string(path.status().message())));
+  }
+  run->host = {*path, words.host_arguments};
+  if (!broadcast) return absl::OkStatus();
+  if (absl::Status status = CheckHostProgram(*path); !status.ok()) return status;
+  absl::StatusOr<std::vector<uint8_t>> image = ReadNodeProgram(run->path);
+  if (!image.ok()) return image.status();
+  run->image = std::move(*image);
+  return absl::OkStatus();
+}
+
 absl::StatusOr<RunOptions> Check(const Words& words) {
   RunOptions options;
   const absl::StatusOr<std::vector<ProgramWords>> programs = SplitPrograms(words);
@@ -224,6 +303,9 @@ absl::StatusOr<RunOptions> Check(const Words& words) {
   if (status.ok()) status = TakeTimeout(words, &options);
   for (size_t i = 0; status.ok() && i < options.programs.size(); ++i) {
     status = TakeProgram((*programs)[i].program, &options.programs[i]);
+    if (status.ok()) {
+      status = TakeHost((*programs)[i], words.engine == "daemons", &options.programs[i]);
+    }
   }
   if (!status.ok()) return status;
   options.label = words.label;
@@ -237,16 +319,22 @@ int RunEmbedded(const RunOptions& options) {
     return Refuse(absl::InvalidArgumentError(
         "the engine `embedded` runs one program; several (`:`) need --engine daemons"));
   }
-  if (options.nodes() != UsableNodes(options.machine).size()) {
+  const ProgramRun& run = options.programs.front();
+  const uint32_t nodes = NodesOf(run.partition, options.machine.nodes);
+  if (nodes != UsableNodes(options.machine).size()) {
     return Refuse(absl::InvalidArgumentError(
-        absl::StrCat("-n is ", options.nodes(), ", but the engine `embedded` always runs on all ",
+        absl::StrCat("-n is ", nodes, ", but the engine `embedded` always runs on all ",
                      MachineNodes(options.machine), " of a machine")));
   }
   EmbeddedRunOptions embedded;
   embedded.spec = options.machine;
   embedded.seed = options.machine.seed;
-  embedded.program = options.programs.front().path;
-  embedded.arguments = options.programs.front().arguments;
+  embedded.program = run.path;
+  embedded.arguments = run.arguments;
+  if (run.host.has_value()) {
+    embedded.host_program = run.host->path;
+    embedded.host_arguments = run.host->arguments;
+  }
   embedded.label = options.label;
   embedded.timeout_seconds = options.timeout_seconds;
   if (options.stats) {
@@ -287,6 +375,11 @@ int RunCommand(int argc, char** argv) {
   app.add_flag("--stats", words.stats, "say afterwards what the networks carried");
   app.add_option("--fault", words.faults, "break something, as `vcm5 help faults` says; repeatable")
       ->type_name("FAULT")
+      ->allow_extra_args(false);
+  app.add_option("--host", words.host, "run HOSTPROG on the partition's control processor, the host")
+      ->type_name("HOSTPROG");
+  app.add_option("--host-arg", words.host_arguments, "an argument of HOSTPROG; repeatable")
+      ->type_name("ARG")
       ->allow_extra_args(false);
   app.prefix_command();
   app.footer(kFooter);

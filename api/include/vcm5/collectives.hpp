@@ -1,7 +1,8 @@
 // The control network as a program sees it: barriers, the ORs, reduce, scan, broadcast, router done
 // (paper section 5).
 //
-// Every operation here is collective: all nodes call the same ones in the same order. Each waits
+// Every operation here is collective: all nodes, and the host if there is one, call the same ones in
+// the same order. Each waits
 // for its result, and handles arriving messages meanwhile; none may be called from a handler.
 // Vectors are pipelined: as many elements are pushed as the network takes before the first result
 // is awaited.
@@ -134,7 +135,7 @@ class Collectives : public Messaging {
   requires Combines<Op, T> T ReduceSegment(Op op, T value, bool segment_start) {
     // The nearest start behind this node tells whether its segment ends here.
     const uint32_t next = ScanBackward(kMin, segment_start ? self() : ~uint32_t{0});
-    const bool is_last = self() + 1 == size() || next == self() + 1;
+    const bool is_last = self() + 1 == port().addresses || next == self() + 1;
     const T before = ScanForward(op, value, segment_start);
     bool overflow = overflowed_;
     const T after = ScanBackward(op, value, is_last);

@@ -44,6 +44,11 @@ class Messaging {
   // This node's relative address, the number of nodes, the longest message in words.
   uint32_t self() const { return port_.self; }
   uint32_t size() const { return port_.partition_size; }
+  // The host (vcm5_ni_has_host): one more member, beside the nodes. Its address is size(); without a
+  // host a message to it is a mistake that stops the program.
+  bool has_host() const { return vcm5_port_has_host(&port_); }
+  bool is_host() const { return vcm5_port_is_host(&port_); }
+  uint32_t host() const { return size(); }
   uint32_t words_max() const { return port_.words_max; }
   // The registers below all this. Do not take messages of tags 10 to 13 away from the library.
   vcm5_port& port() { return port_; }

@@ -19,7 +19,7 @@
  * `vcm5 run` says so in one line then and exits with status 2.
  *
  * One thread a node may call. Words are 32 bits; lengths are in words; addresses are relative, 0 to
- * vcm5_ni_partition_size() - 1 (NI8). Requirement names (NI3, CN2, ...) are DESIGN.md's.
+ * vcm5_ni_partition_size() - 1 for the nodes, then the host's if there is one (NI8). Requirement names (NI3, CN2, ...) are DESIGN.md's.
  */
 #ifndef VCM5_NI_H_
 #define VCM5_NI_H_
@@ -54,8 +54,18 @@ static inline struct vcm5_port *vcm5_ni_port(void) {
 /* This node's relative address. */
 static inline uint32_t vcm5_ni_self(void) { return vcm5_ni_port()->self; }
 
-/* Nodes in the partition. */
+/* Nodes in the partition; the host is none of them. */
 static inline uint32_t vcm5_ni_partition_size(void) { return vcm5_ni_port()->partition_size; }
+
+/* The host (SY4): the partition's control processor, if `vcm5 run --host` gave it one. It is one more
+ * member, with a network interface as the nodes': messages go to it and come from it, and it takes
+ * part in all operations of the control network, last in the order of scans, or abstains. */
+static inline bool vcm5_ni_has_host(void) { return vcm5_port_has_host(vcm5_ni_port()); }
+/* Whether this program is the host. */
+static inline bool vcm5_ni_is_host(void) { return vcm5_port_is_host(vcm5_ni_port()); }
+/* The host's relative address: vcm5_ni_partition_size(). Without a host nobody has it, and a message
+ * to it is one to an address outside the partition, which ends the job. */
+static inline uint32_t vcm5_ni_host(void) { return vcm5_ni_partition_size(); }
 
 /* Longest data-network message: 5 words on a CM-5, 18 on a CM-5E (NI3). */
 static inline uint32_t vcm5_ni_words_max(void) { return vcm5_ni_port()->words_max; }

@@ -40,7 +40,7 @@ class TestPage {
     page()->magic = VCM5_NI_MAGIC;
     page()->version = VCM5_NI_VERSION;
     page()->self = self;
-    page()->partition_size = partition_size;
+    page()->partition_size = page()->addresses = partition_size;
     page()->words_max = 5;
     page()->slot_bytes = geometry.slot_bytes;
     page()->data_depth = geometry.data_depth;

@@ -34,26 +34,21 @@ Partition Range(uint32_t first, uint32_t count) {
   return partition;
 }
 
-struct Job {
-  std::vector<Partition> partitions;
-  std::vector<uint32_t> control_processors;
-};
-
 // Sets the switches and lets the oracle look. Returns whether that was possible; -1 if it was wrong.
-int Connects(const MachineSpec& spec, const Job& job) {
+int Connects(const MachineSpec& spec, const std::vector<Partition>& partitions) {
   const ControlOracle oracle(spec);
-  const auto settings = SetControlSwitches(spec, job.partitions, job.control_processors);
-  EXPECT_EQ(settings.ok(), oracle.CanConnect(job.partitions, job.control_processors))
+  const auto settings = SetControlSwitches(spec, partitions);
+  EXPECT_EQ(settings.ok(), oracle.CanConnect(partitions))
       << settings.status();
   if (!settings.ok()) return 0;
-  const std::string wrong = oracle.Wrong(*settings, job.partitions, job.control_processors);
+  const std::string wrong = oracle.Wrong(*settings, partitions);
   EXPECT_EQ(wrong, "");
   return wrong.empty() ? 1 : -1;
 }
 
 TEST(ControlSettings, OfTwoPartitionsPassEverySetOfBrokenChips) {
   MachineSpec spec = Machine(8, 2);
-  const Job job = {{Range(0, 4), Range(4, 4)}, {8, 9}};
+  const std::vector<Partition> partitions = {{0, 1, 2, 3, 8}, {4, 5, 6, 7, 9}};
   std::vector<BrokenPart> chips;
   const ControlOracle whole(spec);
   for (const BrokenPart& part : whole.parts()) {
@@ -66,7 +61,7 @@ TEST(ControlSettings, OfTwoPartitionsPassEverySetOfBrokenChips) {
     for (size_t i = 0; i < chips.size(); ++i) {
       if ((set >> i & 1) != 0) spec.broken.push_back(chips[i]);
     }
-    const int connects = Connects(spec, job);
+    const int connects = Connects(spec, partitions);
     ASSERT_GE(connects, 0) << set;
     ASSERT_FALSE(HasFailure()) << set;
     connected += connects;
@@ -76,8 +71,7 @@ TEST(ControlSettings, OfTwoPartitionsPassEverySetOfBrokenChips) {
 }
 
 // Partitions of all sizes, each with a control processor or none.
-Job RandomJob(const MachineSpec& spec, uint32_t connected_max, Prng& prng) {
-  Job job;
+std::vector<Partition> RandomPartitions(const MachineSpec& spec, uint32_t connected_max, Prng& prng) {
   std::vector<uint32_t> nodes = Range(0, spec.nodes);
   std::vector<uint32_t> sizes;
   for (uint32_t left = spec.nodes; left > 0 && sizes.size() < 6;) {
@@ -88,17 +82,16 @@ Job RandomJob(const MachineSpec& spec, uint32_t connected_max, Prng& prng) {
       break;
     }
   }
-  job.partitions = PlacePartitions(sizes, nodes).value();
+  std::vector<Partition> partitions = PlacePartitions(sizes, nodes).value();
   std::vector<uint32_t> free = Range(spec.nodes, spec.control_processors);
-  for (size_t i = 0; i < job.partitions.size(); ++i) {
-    job.control_processors.push_back(kNoControlProcessor);
+  for (Partition& partition : partitions) {
     if (free.empty() || connected_max == 0 || prng.Chance(1, 4)) continue;
     const uint32_t pick = prng.Below(static_cast<uint32_t>(free.size()));
-    job.control_processors.back() = free[pick];
+    partition.push_back(free[pick]);
     free.erase(free.begin() + pick);
     --connected_max;
   }
-  return job;
+  return partitions;
 }
 
 TEST(ControlSettings, AreFoundWheneverThereAreAny) {
@@ -111,7 +104,7 @@ TEST(ControlSettings, AreFoundWheneverThereAreAny) {
     for (uint32_t count = prng.Below(12); count > 0; --count) {
       spec.broken.push_back(parts[prng.Below(static_cast<uint32_t>(parts.size()))]);
     }
-    const int connects = Connects(spec, RandomJob(spec, 4, prng));
+    const int connects = Connects(spec, RandomPartitions(spec, 4, prng));
     (connects == 1 ? connected : refused) += 1;
   });
   if (std::getenv("VCM5_TEST_SEED") != nullptr) return;
@@ -126,16 +119,12 @@ TEST(ControlSettings, AreFoundWheneverThereAreChannels) {
   ForEachSeed(3000, [&](uint64_t seed) {
     Prng prng(seed);
     const MachineSpec spec = Machine(1 + prng.Below(300), prng.Below(100), prng.Below(4));
-    const Job job = RandomJob(spec, 6, prng);
+    const std::vector<Partition> partitions = RandomPartitions(spec, 6, prng);
     const ControlSwitches switches(spec);
     bool short_of_channels = false;
     for (unsigned level = 0; level < switches.levels(); ++level) {
       std::map<uint32_t, uint32_t> crossing;
-      for (size_t i = 0; i < job.partitions.size(); ++i) {
-        Partition members = job.partitions[i];
-        if (job.control_processors[i] != kNoControlProcessor) {
-          members.push_back(job.control_processors[i]);
-        }
+      for (Partition members : partitions) {
         for (uint32_t& leaf : members) leaf = switches.position(leaf) >> level;
         members.erase(std::unique(members.begin(), members.end()), members.end());
         if (members.size() == 1) continue;  // all of it is in one subtree
@@ -144,11 +133,11 @@ TEST(ControlSettings, AreFoundWheneverThereAreChannels) {
       const uint32_t channels = level == 0 ? 1 : level == 1 ? 2 : 4;
       for (const auto& [s, trees] : crossing) short_of_channels |= trees > channels;
     }
-    const auto settings = SetControlSwitches(spec, job.partitions, job.control_processors);
+    const auto settings = SetControlSwitches(spec, partitions);
     ASSERT_EQ(settings.ok(), !short_of_channels) << settings.status();
     (settings.ok() ? connected : refused) += 1;
     if (!settings.ok()) return;
-    ASSERT_EQ(ControlOracle(spec).Wrong(*settings, job.partitions, job.control_processors), "");
+    ASSERT_EQ(ControlOracle(spec).Wrong(*settings, partitions), "");
   });
   if (std::getenv("VCM5_TEST_SEED") != nullptr) return;
   EXPECT_GT(connected, 300u);
@@ -213,18 +202,19 @@ void BreakEachPart(uint32_t nodes, size_t every) {
     const bool only = part.kind == BrokenPart::Kind::kChip ? place.level == 1 : place.level == 0;
     ASSERT_EQ(lost, only ? end - first : 0u) << i;
     ASSERT_LE(lost, 2) << i;
-    Job job = {{{}}, {nodes}};
-    for (uint32_t node = 0; node < nodes; ++node) {
-      if (joined[node] != 0) job.partitions[0].push_back(node);
+    Partition members;
+    for (uint32_t leaf = 0; leaf <= nodes; ++leaf) {
+      if (joined[leaf] != 0) members.push_back(leaf);
     }
-    if (joined[nodes] == 0) job.control_processors[0] = kNoControlProcessor;
-    const auto settings = SetControlSwitches(spec, job.partitions, job.control_processors);
+    const std::vector<Partition> partitions = {members};
+    const auto settings = SetControlSwitches(spec, partitions);
     ASSERT_TRUE(settings.ok()) << i << " " << settings.status();
     ASSERT_FALSE(Uses(*settings, switches, part)) << i;
     if (i % every != 0) continue;
-    ASSERT_EQ(ControlOracle(spec).Wrong(*settings, job.partitions, job.control_processors), "") << i;
+    ASSERT_EQ(ControlOracle(spec).Wrong(*settings, partitions), "") << i;
     const Health health(spec);
-    ASSERT_EQ(health.Nodes(), job.partitions[0]) << i;
+    if (HasHost(members, nodes)) members.pop_back();
+    ASSERT_EQ(health.Nodes(), members) << i;
     ASSERT_EQ(health.leaves_lost(), lost) << i;
     ASSERT_EQ(health.channels_lost(), 0u) << i;
     ASSERT_EQ(health.control_links_lost(), switches.links() - damage.links()) << i;

@@ -63,9 +63,9 @@ class Interrupter {
     for (const int half : {VCM5_LEFT, VCM5_RIGHT}) {
       uint64_t taken = 0, put = 0;
       const DataCounts counts = fall_->Counts(half);
-      for (uint32_t node = 0; node < nodes_; ++node) {
-        taken += machine_->page(node)->data[half].out_head;
-        put += machine_->page(node)->data[half].in_tail;
+      for (uint32_t leaf = 0; leaf < leaves_; ++leaf) {
+        taken += machine_->page(leaf)->data[half].out_head;
+        put += machine_->page(leaf)->data[half].in_tail;
       }
       // Of what was captured, that is what was not sent again before.
       ASSERT_EQ(counts.captured - counts.resent, taken - put);
@@ -81,7 +81,7 @@ class Interrupter {
   }
 
  public:
-  uint32_t nodes_ = 0;
+  uint32_t leaves_ = 0;
 
  private:
   Prng prng_;
@@ -97,7 +97,7 @@ class Interrupter {
 
 struct InterruptedMachine {
   InterruptedMachine(EmbeddedOptions options, uint64_t seed) : interrupter(seed) {
-    interrupter.nodes_ = options.spec.nodes;
+    interrupter.leaves_ = options.spec.leaves();
     options.on_switch = [this](uint32_t, bool) { interrupter.OnSwitch(); };
     machine.emplace(std::move(options));
     interrupter.Interrupt(&*machine);
@@ -154,7 +154,7 @@ uint32_t SumOfRounds(vcm5_port& port, uint64_t seed, uint32_t rounds, uint32_t m
     for (uint32_t left = prng.Below(messages + 1); left != 0;) {
       const int half = static_cast<int>(left % VCM5_HALVES);
       const uint32_t word = round * 1000003 + left;
-      const uint32_t to = (port.self * 7 + left * 3 + round) % port.partition_size;
+      const uint32_t to = (port.self * 7 + left * 3 + round) % port.addresses;
       if (vcm5_port_send(&port, half, to, 0, &word, 1)) {
         --left;
       } else {
@@ -183,10 +183,12 @@ TEST(EmbeddedAllFallDown, AProgramOfRoundsEndsWithTheSameAnswer) {
     options.should_stop = StopAHang();
     options.spec = RandomMachine(prng);
     options.random_schedule = true;
+    // On every other machine with a host among them, above the partition's subtree.
+    options.hosts = seed % 2 == 1 && options.spec.control_processors != 0;
     const uint32_t rounds = 1 + prng.Below(6);
     const uint32_t messages = prng.Below(40);
     auto run = [&](Embedded& machine) {
-      std::vector<uint32_t> answers(options.spec.nodes);
+      std::vector<uint32_t> answers(options.spec.nodes + 1);
       const absl::Status status = machine.Run(
           [&](vcm5_port& port) { answers[port.self] = SumOfRounds(port, seed, rounds, messages); });
       EXPECT_TRUE(status.ok()) << status;

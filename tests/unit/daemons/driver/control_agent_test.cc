@@ -210,7 +210,7 @@ TEST(ControlReportsTest, TellsWhoCollided) {
   } while (network.HasWork());
   std::vector<std::string> lines;
   for (const ControlEvent& event : network.events()) {
-    lines.push_back(DescribeControlEvent(event, network.tree()));
+    lines.push_back(DescribeControlEvent(event, network.tree(), network.tree().leaves()));
   }
   EXPECT_THAT(lines,
               testing::ElementsAre(

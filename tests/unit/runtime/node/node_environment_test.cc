@@ -38,5 +38,25 @@ TEST(NodeEnvironment, RefusesEverythingElse) {
   EXPECT_THAT(FaultIn("2:2:3:4:5:6:7:8"), HasSubstr("different versions"));
 }
 
+TEST(BootEnvironment, ParsesWhatItFormats) {
+  const BootEnvironment before{
+      .supervisor_memory = 7, .pages = 33, .page = 32, .program = 8, .program_bytes = 423385};
+  const auto after = BootEnvironment::Parse(before.Format().c_str());
+  ASSERT_TRUE(after.ok()) << after.status();
+  EXPECT_EQ(after->Format(), before.Format());
+  EXPECT_EQ(after->page, 32u);
+  EXPECT_EQ(after->program, 8);
+}
+
+TEST(BootEnvironment, RefusesEverythingElse) {
+  const auto fault = [](const char* text) {
+    return std::string(BootEnvironment::Parse(text).status().message());
+  };
+  EXPECT_THAT(fault(""), HasSubstr("VCM5_BOOT is malformed: field 1 of 6"));
+  EXPECT_THAT(fault("1:7:33:32:8"), HasSubstr("field 5 of 6"));
+  EXPECT_THAT(fault("1:7:33:x:8:9"), HasSubstr("field 4 of 6"));
+  EXPECT_THAT(fault("2:7:33:32:8:9"), HasSubstr("different versions"));
+}
+
 }  // namespace
 }  // namespace vcm5

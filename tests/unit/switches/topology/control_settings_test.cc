@@ -35,9 +35,8 @@ Partition Range(uint32_t first, uint32_t count) {
   return partition;
 }
 
-std::string Error(const MachineSpec& spec, const std::vector<Partition>& partitions,
-                  const std::vector<uint32_t>& control_processors = {}) {
-  const auto settings = SetControlSwitches(spec, partitions, control_processors);
+std::string Error(const MachineSpec& spec, const std::vector<Partition>& partitions) {
+  const auto settings = SetControlSwitches(spec, partitions);
   return settings.ok() ? "" : std::string(settings.status().message());
 }
 
@@ -67,9 +66,8 @@ TEST(ControlSettings, OfPartitionsOfAWholeMachineAreBalancedTrees) {
 }
 
 TEST(ControlSettings, JoinTheControlProcessorAsTheLastLeaf) {
-  const std::vector<uint32_t> control_processors = {17};
   const auto settings =
-      SetControlSwitches(Machine(16, 2), std::vector<Partition>{Range(4, 4)}, control_processors);
+      SetControlSwitches(Machine(16, 2), std::vector<Partition>{{4, 5, 6, 7, 17}});
   ASSERT_TRUE(settings.ok()) << settings.status();
   const BinaryTree& tree = settings->trees[0];
   ASSERT_EQ(tree.leaves(), 5u);
@@ -107,10 +105,10 @@ TEST(ControlSettings, GoAroundABrokenChip) {
 TEST(ControlSettings, HaveFourChannelsForFiveControlProcessors) {
   std::vector<Partition> partitions;
   for (uint32_t first = 0; first < 20; first += 4) partitions.push_back(Range(first, 4));
-  std::vector<uint32_t> control_processors = {20, 21, 22, 23, kNoControlProcessor};
-  EXPECT_EQ(Error(Machine(20, 5), partitions, control_processors), "");
-  control_processors[4] = 24;
-  EXPECT_EQ(Error(Machine(20, 5), partitions, control_processors),
+  for (uint32_t i = 0; i < 4; ++i) partitions[i].push_back(20 + i);
+  EXPECT_EQ(Error(Machine(20, 5), partitions), "");
+  partitions[4].push_back(24);
+  EXPECT_EQ(Error(Machine(20, 5), partitions),
             "4 channels of the control network into the subtree of leaves 20 to 24, 5 control processors "
             "wanted");
 }
@@ -118,23 +116,23 @@ TEST(ControlSettings, HaveFourChannelsForFiveControlProcessors) {
 TEST(ControlSettings, NameTheSubtreeThatIsShortOfChannels) {
   std::vector<Partition> partitions;
   for (uint32_t first = 0; first < 32; first += 4) partitions.push_back(Range(first, 4));
-  std::vector<uint32_t> control_processors(8, kNoControlProcessor);
   const MachineSpec spec = Machine(64, 40);
-  for (const uint32_t connected : {0u, 2u, 5u, 7u}) control_processors[connected] = 64 + 8 * (connected / 2);
-  EXPECT_EQ(Error(spec, partitions, control_processors), "");
-  control_processors[3] = 96;
-  EXPECT_EQ(Error(spec, partitions, control_processors),
+  for (const uint32_t connected : {0u, 2u, 5u, 7u}) partitions[connected].push_back(64 + 8 * (connected / 2));
+  EXPECT_EQ(Error(spec, partitions), "");
+  partitions[3].push_back(96);
+  EXPECT_EQ(Error(spec, partitions),
             "4 channels of the control network into the subtree of nodes 0 to 31, 5 control processors "
             "wanted");
 }
 
 TEST(ControlSettings, NeedChannelsThatWork) {
   const std::vector<Partition> partitions = {Range(0, 4), Range(4, 4), Range(8, 4)};
-  const std::vector<uint32_t> control_processors = {16, 17, 18};
-  EXPECT_EQ(Error(Machine(16, 4, {Chip(4, 1)}), partitions, control_processors),
+  std::vector<Partition> with_hosts = partitions;
+  for (uint32_t i = 0; i < 3; ++i) with_hosts[i].push_back(16 + i);
+  EXPECT_EQ(Error(Machine(16, 4, {Chip(4, 1)}), with_hosts),
             "2 channels of the control network into the subtree of nodes 0 to 15, 3 control processors "
             "wanted");
-  EXPECT_EQ(Error(Machine(16, 4, {Chip(2, 1)}), partitions, control_processors), "");
+  EXPECT_EQ(Error(Machine(16, 4, {Chip(2, 1)}), with_hosts), "");
   EXPECT_EQ(Error(Machine(16, 4, {UpLink(0, 4), UpLink(1, 5)}), partitions),
             "the control network cannot join what is in the subtree of nodes 0 to 3: too many of its "
             "chips and links there are broken");
@@ -145,10 +143,10 @@ TEST(ControlSettings, NeedChannelsThatWork) {
 TEST(ControlSettings, RefuseWhatIsNoPartitionOrControlProcessor) {
   EXPECT_EQ(Error(Machine(8, 1), {Range(0, 5), Range(5, 3)}),
             "partitions 0 and 1 share chips: both are in the subtree of leaves 0 to 15");
-  EXPECT_EQ(Error(Machine(8, 1), {Range(0, 4)}, {3}),
-            "partition 0 wants control processor 3, which is none: there are 1, after nodes 0 to 7");
-  EXPECT_EQ(Error(Machine(8, 1), {Range(0, 4), Range(4, 4)}, {8, 8}),
-            "partitions 0 and 1 want the same control processor, 8");
+  EXPECT_EQ(Error(Machine(8, 1), {{0, 1, 2, 3, 9}}),
+            "partition 0 has node 9, but the machine's are 0 to 7");
+  EXPECT_EQ(Error(Machine(8, 1), {{0, 1, 2, 3, 8}, {4, 5, 6, 7, 8}}),
+            "partitions 0 and 1 have the same host");
 }
 
 }  // namespace

@@ -16,14 +16,14 @@ Partition Range(uint32_t first, uint32_t count) {
 }
 
 TEST(Partition, TheSubtreeHoldsAllPathsBetweenMembers) {
-  EXPECT_EQ(SubtreeOf({5}).first, 4u);
-  EXPECT_EQ(SubtreeOf({5}).size, 4u);
+  EXPECT_EQ(SubtreeOf(Partition{5}).first, 4u);
+  EXPECT_EQ(SubtreeOf(Partition{5}).size, 4u);
   EXPECT_EQ(SubtreeOf(Range(16, 16)).first, 16u);
   EXPECT_EQ(SubtreeOf(Range(16, 16)).size, 16u);
-  EXPECT_EQ(SubtreeOf({15, 16}).first, 0u);
-  EXPECT_EQ(SubtreeOf({15, 16}).size, 64u);
-  EXPECT_EQ(SubtreeOf({64, 70, 127}).first, 64u);
-  EXPECT_EQ(SubtreeOf({64, 70, 127}).size, 64u);
+  EXPECT_EQ(SubtreeOf(Partition{15, 16}).first, 0u);
+  EXPECT_EQ(SubtreeOf(Partition{15, 16}).size, 64u);
+  EXPECT_EQ(SubtreeOf(Partition{64, 70, 127}).first, 64u);
+  EXPECT_EQ(SubtreeOf(Partition{64, 70, 127}).size, 64u);
 }
 
 std::string Wrong(const std::vector<Partition>& partitions, uint32_t nodes) {
@@ -82,6 +82,50 @@ TEST(Partition, AreTightlyPlacedInSubtreesOfTheirOwn) {
   EXPECT_EQ(placed[1].front(), 16u);
   EXPECT_EQ(placed[2].front(), 4u);
   EXPECT_EQ(PlacedNodes(placed), 32u);
+}
+
+TEST(Partition, AHostIsItsLastMember) {
+  const std::vector<Partition> sound = {{0, 1, 2, 35}, {16, 17}, {4, 33}};
+  EXPECT_TRUE(CheckPartitions(sound, 32, 4).ok());
+  EXPECT_TRUE(HasHost(sound[0], 32));
+  EXPECT_EQ(NodesOf(sound[0], 32), 3u);
+  EXPECT_FALSE(HasHost(sound[1], 32));
+  EXPECT_EQ(NodesOf(sound[1], 32), 2u);
+  const auto wrong = [](const std::vector<Partition>& partitions, uint32_t control_processors) {
+    return std::string(CheckPartitions(partitions, 32, control_processors).message());
+  };
+  EXPECT_EQ(wrong({{0, 32}}, 0), "partition 0 has node 32, but the machine's are 0 to 31");
+  EXPECT_EQ(wrong({{0, 34}}, 2), "partition 0 has node 34, but the machine's are 0 to 31");
+  EXPECT_EQ(wrong({{0, 32, 33}}, 2), "partition 0 has node 32, but the machine's are 0 to 31");
+  EXPECT_EQ(wrong({{32}}, 2), "partition 0 has a host and no nodes");
+  EXPECT_EQ(wrong({{0, 32}, {16, 32}}, 2), "partitions 0 and 1 have the same host");
+}
+
+TEST(Partition, HostsAreKeptOutOfOthersSubtrees) {
+  // Leaf 19 is in the subtree of the second partition.
+  std::vector<Partition> partitions = {Range(0, 16), Range(16, 3)};
+  const std::vector<uint32_t> processors = {19, 20, 33};
+  ASSERT_TRUE(PlaceHosts(processors, {true, true}, &partitions));
+  EXPECT_EQ(partitions[0].back(), 20u);
+  EXPECT_EQ(partitions[1].back(), 19u);
+  partitions = {Range(0, 16), Range(16, 3)};
+  ASSERT_TRUE(PlaceHosts(processors, {true, false}, &partitions));
+  EXPECT_EQ(partitions[0].back(), 20u);
+  EXPECT_EQ(partitions[1], Range(16, 3));
+  // If there is no other, then one of another's.
+  partitions = {Range(0, 16), Range(16, 3)};
+  const std::vector<uint32_t> only = {19};
+  ASSERT_TRUE(PlaceHosts(only, {true, false}, &partitions));
+  EXPECT_EQ(partitions[0].back(), 19u);
+  partitions = {Range(0, 16), Range(16, 3)};
+  EXPECT_FALSE(PlaceHosts(only, {true, true}, &partitions));
+  EXPECT_EQ(partitions[0], Range(0, 16));
+}
+
+TEST(Partition, AMachineCanKeepAllControlProcessorsOutOfSubtrees) {
+  const std::vector<Partition> partitions = {Range(0, 16), Range(16, 2)};
+  EXPECT_EQ(PlacedNodes(partitions), 18u);
+  EXPECT_EQ(PlacedNodesApart(partitions), 20u);
 }
 
 }  // namespace
