@@ -54,7 +54,7 @@ std::vector<uint32_t> Results(const Operation& operation, uint32_t nodes) {
 
 class Collectives final : public Program {
  public:
-  Collectives(uint64_t seed, const MachineSpec& spec, uint32_t nodes) : seed_(seed), nodes_(nodes) {
+  Collectives(uint64_t seed, const MachineSpec& spec, uint32_t nodes) : states_(nodes) {
     Prng prng(seed);
     const uint32_t batches = 2 + prng.Below(nodes > 64 ? 4 : 12);
     for (uint32_t i = 0; i < batches; ++i) {
@@ -64,35 +64,47 @@ class Collectives final : public Program {
                                      static_cast<vcm5_combiner>(prng.Below(VCM5_COMBINERS)),
                                      prng.Next(), prng.Chance(1, 2)};
         batch.operations.push_back(operation);
-        batch.results.push_back(Results(operation, nodes));
+        results_.push_back(Results(operation, nodes));
       }
       batch.root = prng.Below(nodes);
-      batch.words = prng.Below(VCM5_CONTROL_WORDS_MAX + 1);
+      for (uint32_t left = prng.Below(VCM5_CONTROL_WORDS_MAX + 1); left != 0; --left) {
+        batch.words.push_back(static_cast<uint32_t>(prng.Next()));
+      }
+      words_.insert(words_.end(), batch.words.begin(), batch.words.end());
       batch.loud = prng.Below(2 * nodes);
+      ors_.push_back(batch.loud < nodes ? 1 : 0);
     }
   }
 
   void Run(vcm5_port& port) override {
-    for (uint32_t i = 0; i < batches_.size(); ++i) RunBatch(port, i);
+    states_[port.self].port = &port;
+    for (const Batch& batch : batches_) RunBatch(port, batch);
   }
 
-  Seen Judge() override { return seen_; }
+  // What lies in the FIFOs still has been delivered.
+  Seen Judge() override {
+    for (const State& state : states_) {
+      if (state.port == nullptr) continue;
+      for (const int fifo : {VCM5_FIFO_COMBINE, VCM5_FIFO_BROADCAST, VCM5_FIFO_SYNC_OR}) {
+        while (vcm5_port_control_peek(state.port, fifo) != nullptr) Take(*state.port, fifo);
+      }
+    }
+    return seen_;
+  }
 
  private:
   struct Batch {
-    std::vector<Operation> operations;           // all pushed before the first result is read
-    std::vector<std::vector<uint32_t>> results;  // by operation and node
-    uint32_t root;   // of a broadcast
-    uint32_t words;  // of it; 0: none
-    uint32_t loud;   // the node whose bit is set in the synchronous OR; nodes_ and more: none
+    std::vector<Operation> operations;  // all pushed before the first result is read
+    uint32_t root;                      // of a broadcast
+    std::vector<uint32_t> words;        // of it; none: there is none
+    uint32_t loud;  // the node whose bit is set in the synchronous OR; nodes_ and more: none
+  };
+  struct State {
+    vcm5_port* port = nullptr;
+    size_t taken[VCM5_CONTROL_FIFOS] = {};
   };
 
-  void Check(uint32_t self, const char* what, uint32_t is, uint32_t should) {
-    if (is != should) seen_.AddBad(absl::StrCat("node ", self, ": ", what, " is ", is));
-  }
-
-  void RunBatch(vcm5_port& port, uint32_t index) {
-    const Batch& batch = batches_[index];
+  void RunBatch(vcm5_port& port, const Batch& batch) {
     for (const Operation& operation : batch.operations) {
       port.segment_start = operation.Starts(port.self) ? VCM5_ENTRY_SEGMENT : 0;
       do {
@@ -100,38 +112,53 @@ class Collectives final : public Program {
                                 operation.Value(port.self));
       } while (!vcm5_port_control_send_ok(&port, VCM5_FIFO_COMBINE));
     }
-    if (port.self == batch.root && batch.words != 0) {
+    const auto words = static_cast<uint32_t>(batch.words.size());
+    if (port.self == batch.root && words != 0) {
       do {
-        vcm5_port_control_first(&port, VCM5_FIFO_BROADCAST, 0, batch.words, Word(index, 0));
-        for (uint32_t i = 1; i < batch.words; ++i) {
-          vcm5_port_control_word(&port, VCM5_FIFO_BROADCAST, Word(index, i));
+        vcm5_port_control_first(&port, VCM5_FIFO_BROADCAST, 0, words, batch.words[0]);
+        for (uint32_t i = 1; i < words; ++i) {
+          vcm5_port_control_word(&port, VCM5_FIFO_BROADCAST, batch.words[i]);
         }
       } while (!vcm5_port_control_send_ok(&port, VCM5_FIFO_BROADCAST));
     }
-    for (uint32_t i = 0; i < batch.words; ++i) {
-      Check(port.self, "a broadcast word", Receive(port, VCM5_FIFO_BROADCAST), Word(index, i));
-    }
-    for (const std::vector<uint32_t>& results : batch.results) {
-      Check(port.self, "a result", Receive(port, VCM5_FIFO_COMBINE), results[port.self]);
-    }
+    Await(port, VCM5_FIFO_BROADCAST, words);
+    Await(port, VCM5_FIFO_COMBINE, static_cast<uint32_t>(batch.operations.size()));
     do {
       vcm5_port_control_first(&port, VCM5_FIFO_SYNC_OR, 0, 1, port.self == batch.loud ? 1 : 0);
     } while (!vcm5_port_control_send_ok(&port, VCM5_FIFO_SYNC_OR));
-    Check(port.self, "an OR", Receive(port, VCM5_FIFO_SYNC_OR), batch.loud < nodes_ ? 1 : 0);
+    Await(port, VCM5_FIFO_SYNC_OR, 1);
   }
 
-  uint32_t Word(uint32_t batch, uint32_t i) const {
-    return static_cast<uint32_t>(DeriveSeed(seed_ + batch, i));
-  }
-  static uint32_t Receive(vcm5_port& port, int fifo) {
-    while (!vcm5_port_control_receive_ok(&port, fifo)) {
+  void Await(vcm5_port& port, int fifo, uint32_t words) {
+    for (; words != 0; --words) {
+      while (!vcm5_port_control_receive_ok(&port, fifo)) {
+      }
+      Take(port, fifo);
     }
-    return vcm5_port_control_receive_word(&port, fifo);
   }
 
-  const uint64_t seed_;
-  const uint32_t nodes_;
+  void Take(vcm5_port& port, int fifo) {
+    const uint32_t word = vcm5_port_control_receive_word(&port, fifo);
+    const size_t at = states_[port.self].taken[fifo]++;
+    const auto check = [&](const char* what, bool there, auto&& expected) {
+      if (there && word == expected()) return;
+      seen_.AddBad(absl::StrCat("node ", port.self, ": ", what, " is ", word));
+    };
+    if (fifo == VCM5_FIFO_COMBINE) {
+      check("a result", at < results_.size(), [&] { return results_[at][port.self]; });
+    } else if (fifo == VCM5_FIFO_BROADCAST) {
+      check("a broadcast word", at < words_.size(), [&] { return words_[at]; });
+    } else {
+      check("an OR", at < ors_.size(), [&] { return ors_[at]; });
+    }
+  }
+
   std::vector<Batch> batches_;
+  // What each node is to receive, in order.
+  std::vector<std::vector<uint32_t>> results_;  // by operation and node
+  std::vector<uint32_t> words_;
+  std::vector<uint32_t> ors_;
+  std::vector<State> states_;  // by node
   Seen seen_;
 };
 

@@ -1,6 +1,7 @@
 #include "tests/campaign/run.h"
 
 #include <algorithm>
+#include <cstring>
 #include <memory>
 #include <optional>
 #include <utility>
@@ -9,6 +10,7 @@
 #include "absl/strings/str_split.h"
 #include "daemons/driver/node_memory.h"
 #include "netif/shm/ni_page.h"
+#include "netif/wire/data_packet.h"
 #include "switches/topology/partition.h"
 #include "tests/campaign/control_places.h"
 #include "tests/campaign/cutter.h"
@@ -65,6 +67,7 @@ class Carrier {
       observed_.seen.missing += seen.missing;
       observed_.seen.twice += seen.twice;
     }
+    CheckUnread();
     observed_.culprits = programs_[0]->culprits();
     observed_.cuts = cutter_.cuts();
     observed_.captured = cutter_.captured();
@@ -75,17 +78,20 @@ class Carrier {
 
  private:
   // Asked every 256 rounds of turns, or when nobody has anything to do.
-  static constexpr uint64_t kIdleMax = 12;     // that nothing has moved
-  static constexpr uint64_t kTurnsMax = 8000;  // no run here comes near to that
+  static constexpr uint64_t kIdleMax = 12;       // that nothing has moved
+  static constexpr uint64_t kIdleCutsMax = 8;  // all-fall-downs, meanwhile
+  static constexpr uint64_t kTurnsMax = 8000;    // no run here comes near to that
 
   bool ShouldStop() {
     ++observed_.turns;
     uint64_t positions = 0;
     for (const uint32_t node : members_) positions += PositionsOf(*machine_->page(node));
-    const bool moved = std::exchange(positions_, positions) != positions || cutter_.cutting();
-    idle_ = moved ? 0 : idle_ + 1;
+    const bool moved = std::exchange(positions_, positions) != positions;
+    idle_ = moved || cutter_.cutting() ? 0 : idle_ + 1;
+    if (moved) cuts_before_ = cutter_.cuts();
+    const bool idle = idle_ > kIdleMax || cutter_.cuts() - cuts_before_ > kIdleCutsMax;
     observed_.endless = observed_.turns > kTurnsMax;
-    observed_.stopped = observed_.endless || idle_ > kIdleMax || !cutter_.failure().empty();
+    observed_.stopped = observed_.endless || idle || !cutter_.failure().empty();
     return observed_.stopped;
   }
 
@@ -98,14 +104,33 @@ class Carrier {
   void CorruptOne() {
     const NiGeometry geometry = GeometryOf(scenario_.options.spec);
     for (const uint32_t node : members_) {
-      vcm5_ni_page* page = machine_->page(node);
+      const vcm5_ni_page* page = machine_->page(node);
       for (int half = 0; half < VCM5_HALVES && corrupt_; ++half) {
         const uint32_t head = page->node_data.in_head[half];
         if (page->data[half].in_tail == head) continue;
-        uint8_t* slot = reinterpret_cast<uint8_t*>(page) + geometry.Offsets().data_in[half] +
-                        size_t{head & (geometry.data_depth - 1)} * geometry.slot_bytes;
+        uint8_t* slot = Slot(geometry, node, half, head);
         slot[12 + 4 * vcm5_packet_length(slot) - 1] ^= 0x10;
         corrupt_ = false;
+      }
+    }
+  }
+  uint8_t* Slot(const NiGeometry& geometry, uint32_t node, int half, uint32_t position) {
+    return reinterpret_cast<uint8_t*>(machine_->page(node)) + geometry.Offsets().data_in[half] +
+           size_t{position & (geometry.data_depth - 1)} * geometry.slot_bytes;
+  }
+
+  // What no program has read yet has been delivered, too.
+  void CheckUnread() {
+    const NiGeometry geometry = GeometryOf(scenario_.options.spec);
+    for (const uint32_t node : members_) {
+      const vcm5_ni_page* page = machine_->page(node);
+      for (int half = 0; half < VCM5_HALVES; ++half) {
+        for (uint32_t at = page->node_data.in_head[half]; at != page->data[half].in_tail; ++at) {
+          DataPacket packet{};
+          std::memcpy(&packet, Slot(geometry, node, half, at),
+                      std::min<size_t>(geometry.slot_bytes, sizeof packet));
+          if (!DataPacketCrcGood(packet)) observed_.seen.AddBad("a message that nobody has read");
+        }
       }
     }
   }
@@ -175,6 +200,7 @@ class Carrier {
   Observed observed_;
   uint64_t positions_ = 0;
   uint64_t idle_ = 0;
+  uint64_t cuts_before_ = 0;  // it moved last
 };
 
 }  // namespace

@@ -186,7 +186,7 @@ void DrawFaults(Scenario* scenario, Prng& prng) {
 ProgramKind DrawProgram(Kind kind, Prng& prng) {
   if (kind == Kind::kCollision) return ProgramKind::kCollision;
   if (kind == Kind::kMismatch) return ProgramKind::kMismatch;
-  if (kind == Kind::kControlFlip && prng.Chance(1, 2)) return ProgramKind::kCollectives;
+  if (kind == Kind::kControlFlip && prng.Chance(3, 4)) return ProgramKind::kCollectives;
   static constexpr ProgramKind kData[] = {ProgramKind::kTraffic, ProgramKind::kPermutation,
                                           ProgramKind::kAllToOne, ProgramKind::kBulk};
   // One that sends no messages proves nothing about their faults.
