@@ -82,5 +82,8 @@ if(VCM5_CCACHE AND NOT CMAKE_CXX_COMPILER_LAUNCHER)
 endif()
 find_program(VCM5_MOLD mold)
 if(VCM5_MOLD)
-  add_link_options(-fuse-ld=mold)
+  # mold 1.10 lets RELRO begin at .tbss, which takes no room: where what follows begins on a page, that
+  # is the page before, nothing is there, and the program cannot start ("cannot apply additional memory
+  # protection after relocation").
+  add_link_options(-fuse-ld=mold -Wl,-z,norelro)
 endif()

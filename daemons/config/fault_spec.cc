@@ -15,7 +15,9 @@ const char kFaultHelp[] = R"(A fault is something in the networks that is broken
 you like, or `fault: "FAULT"` in a machine description.
 
   FAULT    NETWORK: WHERE WHAT WHEN
-  NETWORK  data.left | data.right
+  NETWORK  data.left | data.right | control
+
+In the data network:
   WHERE    chip LEVEL/CHIP port PORT    the link that leaves this port of a router chip: levels from 1
                                         (next to the leaves), chips of a level from 0; ports 0 to 3
                                         lead to children, 4 to 7 to parents
@@ -26,20 +28,50 @@ you like, or `fault: "FAULT"` in a machine description.
   WHEN     once at message N            the Nth message of this link, counted from 1
            every K [from message N]     message N, and every Kth after it; N is K if left out
 
+In the control network:
+  WHERE    leaf ADDRESS link H up|down  the Hth link on the way from a leaf to the root of its
+                                        partition's tree, 1 being the leaf's own; up: packets for
+                                        the root, down: those from it
+  WHAT     flip bit B                   bit B of the 65 of a packet arrives inverted; 51 to 64: the CRC
+  WHEN     as above, with `packet` for `message`
+
 Examples:
   data.left: chip 2/3 port 1 flip bit 17 once at message 1000
   data.right: leaf 5 lose every 100
   data.left: chip 1/0 port 4 duplicate every 10 from message 7
+  control: leaf 5 link 2 up flip bit 60 once at packet 7
 
 `vcm5 machine --check FILE` says how many levels and chips a machine has. What comes of a fault: a
-damaged message is found by the next chip, the job ends with a line that names the link, and no
-program sees it. A lost or doubled message is found by counting, when the job ends or --timeout ends
+damaged message or packet is found at the end of the link, the job ends with a line that names the
+link, and no program sees it. A lost or doubled message is found by counting, when the job ends or --timeout ends
 it. --stats counts them all.
 )";
 
 namespace {
 
 constexpr uint64_t kMessagesMax = std::numeric_limits<int64_t>::max();
+
+// When a fault of a link that carries `what` strikes.
+void TakeWhen(FaultWords& words, const std::string& what, uint64_t* first, uint64_t* every) {
+  const std::string number = absl::StrCat("the number of a ", what);
+  if (words.TakeOneOf({"once", "every"}) == 0) {
+    words.Expect("at");
+    words.Expect(what);
+    *first = words.TakeNumber(number, 1, kMessagesMax);
+    return;
+  }
+  *every = words.TakeNumber(absl::StrCat("a number of ", what, "s"), 1, kMessagesMax);
+  *first = *every;
+  if (words.Done()) return;
+  words.Expect("from");
+  words.Expect(what);
+  *first = words.TakeNumber(number, 1, kMessagesMax);
+}
+
+std::string FormatWhen(const std::string& what, uint64_t first, uint64_t every) {
+  return every == 0 ? absl::StrCat(" once at ", what, " ", first)
+                    : absl::StrCat(" every ", every, " from ", what, " ", first);
+}
 
 // ---- the data network ----------------------------------------------------------------------------
 
@@ -72,21 +104,6 @@ LinkEnd TakeChipPort(FaultWords& words, const FatTree& tree) {
   return end;
 }
 
-void TakeWhen(FaultWords& words, LinkFault* fault) {
-  if (words.TakeOneOf({"once", "every"}) == 0) {
-    words.Expect("at");
-    words.Expect("message");
-    fault->first = words.TakeNumber("the number of a message", 1, kMessagesMax);
-    return;
-  }
-  fault->every = words.TakeNumber("a number of messages", 1, kMessagesMax);
-  fault->first = fault->every;
-  if (words.Done()) return;
-  words.Expect("from");
-  words.Expect("message");
-  fault->first = words.TakeNumber("the number of a message", 1, kMessagesMax);
-}
-
 void AddDataFault(FaultWords& words, int half, MachineSpec* spec) {
   const FatTree tree(spec->leaves(), spec->parents_per_level);
   LinkFault fault;
@@ -103,7 +120,7 @@ void AddDataFault(FaultWords& words, int half, MachineSpec* spec) {
     fault.bit = static_cast<uint32_t>(words.TakeNumber(
         "a bit of the machine's longest packet", 0, 8 * (12 + 4 * uint64_t{spec->words_max}) - 1));
   }
-  TakeWhen(words, &fault);
+  TakeWhen(words, "message", &fault.first, &fault.every);
   words.ExpectEnd();
   if (words.status().ok()) spec->link_faults.push_back(fault);
 }
@@ -130,9 +147,33 @@ std::string FormatLinkFault(const LinkFault& fault, const FatTree& tree) {
       absl::StrAppend(&text, " duplicate");
       break;
   }
-  return fault.every == 0
-             ? absl::StrCat(text, " once at message ", fault.first)
-             : absl::StrCat(text, " every ", fault.every, " from message ", fault.first);
+  return text + FormatWhen("message", fault.first, fault.every);
+}
+
+// ---- the control network -------------------------------------------------------------------------
+
+void AddControlFault(FaultWords& words, MachineSpec* spec) {
+  ControlLinkFault fault;
+  words.Expect("leaf");
+  fault.leaf = static_cast<uint32_t>(
+      words.TakeNumber("the address of a leaf", 0, spec->leaves() - 1));
+  words.Expect("link");
+  fault.height = static_cast<uint32_t>(
+      words.TakeNumber("a link of the way to the root", 1, ControlLinkFault::kHeightMax));
+  fault.down = words.TakeOneOf({"up", "down"}) == 1;
+  words.Expect("flip");
+  words.Expect("bit");
+  fault.bit = static_cast<uint32_t>(
+      words.TakeNumber("a bit of a packet", 0, ControlLinkFault::kBits - 1));
+  TakeWhen(words, "packet", &fault.first, &fault.every);
+  words.ExpectEnd();
+  if (words.status().ok()) spec->control_link_faults.push_back(fault);
+}
+
+std::string FormatControlFault(const ControlLinkFault& fault) {
+  return absl::StrCat("control: leaf ", fault.leaf, " link ", fault.height,
+                      fault.down ? " down" : " up", " flip bit ", fault.bit,
+                      FormatWhen("packet", fault.first, fault.every));
 }
 
 // ---- all networks --------------------------------------------------------------------------------
@@ -145,6 +186,7 @@ struct Network {
 constexpr Network kNetworks[] = {
     {"data.left", AddLeftFault},
     {"data.right", AddRightFault},
+    {"control", AddControlFault},
 };
 
 std::string NetworkNames() {
@@ -187,6 +229,9 @@ std::vector<std::string> FormatFaults(const MachineSpec& spec) {
   const FatTree tree(spec.leaves(), spec.parents_per_level);
   std::vector<std::string> texts;
   for (const LinkFault& fault : spec.link_faults) texts.push_back(FormatLinkFault(fault, tree));
+  for (const ControlLinkFault& fault : spec.control_link_faults) {
+    texts.push_back(FormatControlFault(fault));
+  }
   return texts;
 }
 

@@ -2,6 +2,7 @@
 //
 //   data.left: chip 2/3 port 1 flip bit 17 once at message 1000
 //   data.right: leaf 5 lose every 100
+//   control: leaf 5 link 2 up flip bit 60 once at packet 7
 //
 // The word before the colon says which network; the rest is that network's own (kNetworks in the .cc
 // file is the table). Chips, ports and leaves are numbered as in all reports (link_names.h).

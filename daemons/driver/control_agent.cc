@@ -89,9 +89,15 @@ class ControlAgent final : public Agent {
   std::vector<FabricError> errors_;
 };
 
-ControlNetworkOptions NetworkOptions(const MachineSpec& spec) {
+ControlNetworkOptions NetworkOptions(const MachineSpec& spec, const Partition& members) {
   ControlNetworkOptions options;
   options.node.depth[kStreamCombine] = spec.combine_depth;
+  for (ControlLinkFault fault : spec.control_link_faults) {
+    const auto member = std::find(members.begin(), members.end(), fault.leaf);
+    if (member == members.end()) continue;
+    fault.leaf = static_cast<uint32_t>(member - members.begin());
+    options.link_faults.push_back(fault);
+  }
   return options;
 }
 
@@ -100,11 +106,11 @@ ControlAgent::ControlAgent(ControlAgentOptions options)
       host_(NodesOf(members_, options.spec.nodes)),
       doorbell_(options.doorbell),
       label_(std::move(options.label)),
-      network_(std::move(options.tree), NetworkOptions(options.spec)) {
+      network_(std::move(options.tree), NetworkOptions(options.spec, members_)) {
   VCM5_CHECK(network_.tree().leaves() == options.pages.size());
   ControlPort::Options port;
   port.geometry = GeometryOf(options.spec);
-  port.window = NetworkOptions(options.spec).node.depth;
+  port.window[kStreamCombine] = options.spec.combine_depth;
   ports_.reserve(options.pages.size());
   supervisors_.reserve(options.supervisor_pages.size());
   for (vcm5_supervisor_page* page : options.supervisor_pages) supervisors_.emplace_back(page);
@@ -293,6 +299,9 @@ std::vector<FabricStat> ControlAgent::Stats() const {
   uint64_t faults = 0;
   for (const uint64_t count : network.faults) faults += count;
   stats.push_back({"control: errors signalled", faults});
+  if (const ControlLinkFaults* link_faults = network_.link_faults()) {
+    stats.push_back({"control: faults, bits flipped", link_faults->flipped()});
+  }
   return stats;
 }
 

@@ -70,7 +70,11 @@ std::string DescribeControlEvent(const ControlEvent& event, const BinaryTree& tr
                       (body & kLast) != 0 ? " (its last word)" : " (not its last word)");
     }
   }
-  if (two) {
+  if (event.fault == ControlFault::kCrc) {
+    // Found at the upper end of the link of a packet on its way up, at the lower end of another.
+    absl::StrAppend(&text, left, ", on the link ", event.down ? "down to " : "up from ",
+                    tree.is_leaf(event.id) ? "" : "the combining node of ", Nodes(event.party[0], host));
+  } else if (two) {
     absl::StrAppend(&text, left, " of ", Nodes(event.party[0], host), ", and ", right, " of ",
                     Nodes(event.party[1], host));
   } else if (tree.is_leaf(event.id)) {

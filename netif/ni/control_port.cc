@@ -188,9 +188,8 @@ void ControlPort::PollRouterDone(bool resample, ControlOutgoing& out) {
 // ---- incoming --------------------------------------------------------------------------------
 
 void ControlPort::Handle(const ControlPacket& packet) {
-  if (__builtin_expect(!ControlPacketCrcGood(packet), 0)) {
-    NoteLinkFault(ControlFault::kCrc, packet.body);
-    return;
+  if (__builtin_expect(!ControlPacketCrcGood(packet) || out_of_step_, 0)) {
+    return HandleUntrusted(packet);
   }
   switch (control_body::Type(packet.body)) {
     case ControlType::kMultipleSource:
@@ -211,6 +210,14 @@ void ControlPort::Handle(const ControlPacket& packet) {
     case ControlType::kAbstain:
       return NoteLinkFault(ControlFault::kBadPacket, packet.body);
   }
+}
+
+void ControlPort::HandleUntrusted(const ControlPacket& packet) {
+  if (!ControlPacketCrcGood(packet)) {
+    out_of_step_ = true;
+    return NoteLinkFault(ControlFault::kCrc, packet.body);
+  }
+  if (control_body::Type(packet.body) == ControlType::kIdle) HandleIdle(packet.body);
 }
 
 inline void ControlPort::Publish(unsigned fifo) {

@@ -85,7 +85,8 @@ class ControlPort {
   // false, and nothing has happened.
   bool PollWord(unsigned fifo, ControlPacket* out);
 
-  // A packet from the network.
+  // A packet from the network. After a damaged one, results and broadcasts are dropped: they might be
+  // taken for those that were lost.
   void Handle(const ControlPacket& packet);
 
   // Whether something for the program to look at has been published since the last call.
@@ -160,6 +161,7 @@ class ControlPort {
   void BeginRouterDone(ControlOutgoing& out);
   bool MayChangeAbstaining(unsigned fifo);
 
+  void HandleUntrusted(const ControlPacket& packet);
   void HandleResult(unsigned fifo, uint64_t body);
   void HandleBroadcast(uint64_t body);
   void HandlePrivileged(uint64_t body);
@@ -182,6 +184,7 @@ class ControlPort {
   bool took_needs_ = false;
   bool took_interrupt_ = false;
   bool hard_error_ = false;
+  bool out_of_step_ = false;  // a damaged packet came: words may be missing
   uint8_t sync_told_ = 0;   // synchronisation bits, as the network knows them
   uint8_t sync_heard_ = 0;  // and as it told them last
   RouterDoneWaves waves_;

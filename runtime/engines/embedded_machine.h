@@ -89,6 +89,7 @@ class Embedded::Machine {
   unsigned RunAgents(Worker& worker);
   void Collect(Worker& worker, Agent& agent);
   void CarryOut(Worker& worker, uint64_t rounds);
+  bool StopIfTold(Worker& worker);
   void Wait(Worker& worker);
   void Stop(uint32_t partition, absl::Status status);
   void StopAll(const absl::Status& status);

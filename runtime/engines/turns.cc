@@ -129,6 +129,14 @@ void Embedded::Machine::CarryOut(Worker& worker, uint64_t rounds) {
   });
 }
 
+// What is known to be wrong is why a partition ends, though it be told to stop before its time.
+bool Embedded::Machine::StopIfTold(Worker& worker) {
+  if (!options_.should_stop || !options_.should_stop()) return false;
+  CarryOut(worker, ~uint64_t{0});
+  StopAll(absl::DeadlineExceededError("the run was told to stop"));
+  return true;
+}
+
 // Nothing happens to a partition that has ended already.
 void Embedded::Machine::Stop(uint32_t partition, absl::Status status) {
   const std::lock_guard<std::mutex> lock(status_mutex_);
@@ -165,9 +173,7 @@ void Embedded::Machine::RunWorker(Worker& worker) {
     const unsigned ran = RunNodes(worker, (worker.rounds & 0xff) == 0xff);
     const unsigned work = RunAgents(worker);
     if (__builtin_expect(!worker.sentences.empty(), 0)) CarryOut(worker, worker.rounds);
-    if ((++worker.rounds & 0xff) == 0 && options_.should_stop && options_.should_stop()) {
-      StopAll(absl::DeadlineExceededError("the run was told to stop"));
-    }
+    if ((++worker.rounds & 0xff) == 0) StopIfTold(worker);
     if (ran != 0 || work != 0) {
       worker.quiet_rounds = 0;
       continue;
@@ -190,10 +196,7 @@ void Embedded::Machine::Wait(Worker& worker) {
   const bool shared = workers_.size() > 1;
   if (shared && worker.quiet_rounds > 2) sched_yield();
   if (worker.quiet_rounds < (shared ? 1000 : 64)) return;
-  if (options_.should_stop && options_.should_stop()) {
-    StopAll(absl::DeadlineExceededError("the run was told to stop"));
-    return;
-  }
+  if (StopIfTold(worker)) return;
   const uint64_t microseconds =
       std::min<uint64_t>(worker.quiet_rounds, shared ? kSharedPauseMaxUs : kPauseMaxUs);
   timespec pause{0, static_cast<long>(microseconds * 1000)};

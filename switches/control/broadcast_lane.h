@@ -49,6 +49,9 @@ class BroadcastLane {
     return ControlFault::kNone;
   }
 
+  // A word may have been dropped somewhere in the network.
+  void Stop() { broken_ = true; }
+
   uint32_t least_consumed() const { return least_; }
   // Where the last packet on its way up came from: below a node where two sources met, the way to
   // each of them.

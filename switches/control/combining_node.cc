@@ -31,11 +31,20 @@ bool CombiningNode::HandleIdle(unsigned side, uint64_t body, uint64_t* up) {
     }
     case IdleOperation::kError:
     case IdleOperation::kParties:
+      HandleError(body);
       *up = body;
       return true;
   }
   SetFault(ControlFault::kBadPacket, body, body);
   return false;
+}
+
+void CombiningNode::HandleError(uint64_t body) {
+  constexpr auto kReport = static_cast<uint32_t>(IdleOperation::kError);
+  if (control_body::Operation(body) != kReport) return;
+  if (control_body::FaultOf(body) != ControlFault::kCrc) return;
+  for (MultiSourceStream& stream : stream_) stream.Stop();
+  for (BroadcastLane& lane : lane_) lane.Stop();
 }
 
 CombiningNode::Fault CombiningNode::TakeFault() {

@@ -4,7 +4,8 @@
 // It sorts packets by type. Single-source packets pass at once. Multiple-source and abstain packets
 // belong to one of three independent streams (MultiSourceStream). Idle packets carry synchronisation
 // bits, which the node ORs; flow control, of which it passes the minimum; and errors, which it
-// passes on. What comes out of the root's parent link is turned round there by TurnAtRoot.
+// passes on; one about a damaged packet stops all streams and broadcasts here, for who knows which
+// word is missing. What comes out of the root's parent link is turned round there by TurnAtRoot.
 //
 // A pure machine (DESIGN.md section 3): inputs are the Handle functions, outputs their results and
 // PollUp. At most one packet for the parent results at once; when a stream can go on, ReadyUp says
@@ -73,6 +74,7 @@ class CombiningNode {
 
  private:
   bool HandleIdle(unsigned side, uint64_t body, uint64_t* up);
+  void HandleError(uint64_t body);
   void SetFault(ControlFault kind, uint64_t left, uint64_t right) { fault_ = {kind, left, right}; }
 
   CombiningNodeStats stats_;
@@ -160,8 +162,10 @@ inline void CombiningNode::HandleFromParent(uint64_t body, Down* down) {
     }
     case ControlType::kSingleSource:
       lane_[control_body::Operation(body)].HandleFromParent();
-      [[fallthrough]];
+      *down = {{body, body}, 3};
+      break;
     case ControlType::kIdle:
+      if (__builtin_expect((body & control_body::kError) != 0, 0)) HandleError(body);
       *down = {{body, body}, 3};
       break;
     case ControlType::kAbstain:

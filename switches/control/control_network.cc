@@ -16,8 +16,10 @@ ControlNetwork::ControlNetwork(BinaryTree tree, const ControlNetworkOptions& opt
       input_mask_(options.inputs_max - 1),
       // A packet on its way leaves behind at most a stream to go on with a level on the way up, a
       // sibling's packet a level on the way down, and a fault report of two packets a level on
-      // either; a report that is followed in its turn leaves siblings behind again.
-      work_(12 * size_t{tree_.height()} + 16),
+      // either; a report that is followed in its turn leaves siblings behind again, and is damaged
+      // on its way once a faulty link at most.
+      work_((12 + options.link_faults.size()) * size_t{tree_.height()} + 16 +
+            2 * options.link_faults.size()),
       departures_(options.departures_max),
       raised_(tree_.ids()) {
   VCM5_CHECK(std::has_single_bit(options.inputs_max));
@@ -25,6 +27,19 @@ ControlNetwork::ControlNetwork(BinaryTree tree, const ControlNetworkOptions& opt
   nodes_.reserve(tree_.nodes());
   for (uint32_t i = 0; i < tree_.nodes(); ++i) nodes_.emplace_back(options.node);
   events_.reserve(options.events_max);
+  if (!options.link_faults.empty()) SetLinkFaults(options.link_faults);
+}
+
+void ControlNetwork::SetLinkFaults(const std::vector<ControlLinkFault>& faults) {
+  link_faults_ = std::make_unique<ControlLinkFaults>(2 * tree_.ids());
+  for (const ControlLinkFault& fault : faults) {
+    VCM5_CHECK_MSG(fault.leaf < tree_.leaves() && fault.height > 0, "no such link");
+    uint32_t id = fault.leaf;
+    for (uint32_t up = 1; up < fault.height && id != tree_.root(); ++up) id = tree_.parent(id);
+    // The root turns packets round itself: above it is no link. A leaf always has one.
+    if (id == tree_.root() && fault.height > 1) continue;
+    link_faults_->Add(2 * id + fault.down, fault);
+  }
 }
 
 void ControlNetwork::HandlePacket(uint32_t leaf, const ControlPacket& packet) {
@@ -34,6 +49,7 @@ void ControlNetwork::HandlePacket(uint32_t leaf, const ControlPacket& packet) {
 }
 
 inline void ControlNetwork::Arrive(uint32_t leaf, ControlPacket packet) {
+  Pass(false, leaf, &packet);
   const uint64_t body = packet.body;
   ++stats_.arrived[static_cast<unsigned>(Type(body))];
   if (__builtin_expect(!control_body::WellFormed(body), 0)) {
@@ -117,6 +133,7 @@ void ControlNetwork::GoUp(uint32_t id, ControlPacket packet) {
     }
     packet = SealControlPacket(up);
     id = parent;
+    Pass(false, id, &packet);
   }
 }
 
@@ -128,7 +145,9 @@ void ControlNetwork::Pump(uint32_t id, unsigned stream) {
   if (node.has_fault()) TakeFault(id);
   if (!sends) return;
   if (node.ReadyUp(stream)) Push(Work::Kind::kPump, id, {stream, 0, 0});
-  GoUp(id, SealControlPacket(up));
+  ControlPacket packet = SealControlPacket(up);
+  Pass(false, id, &packet);
+  GoUp(id, packet);
 }
 
 void ControlNetwork::Turn(ControlPacket packet) {
@@ -154,7 +173,8 @@ void ControlNetwork::GoDown(uint32_t id, ControlPacket packet) {
       if (PopDown(&id, &packet)) continue;
       return;
     }
-    if (__builtin_expect(!LinkGood(id, packet), 0)) return;
+    Pass(true, id, &packet);
+    if (__builtin_expect(!LinkGood(id, packet, true), 0)) return;
     CombiningNode& node = nodes_[id - tree_.leaves()];
     CombiningNode::Down down;
     node.HandleFromParent(packet.body, &down);
@@ -182,13 +202,14 @@ void ControlNetwork::GoDown(uint32_t id, ControlPacket packet) {
   }
 }
 
-inline bool ControlNetwork::LinkGood(uint32_t id, const ControlPacket& packet) {
+inline bool ControlNetwork::LinkGood(uint32_t id, const ControlPacket& packet, bool down) {
   if (__builtin_expect(ControlPacketCrcGood(packet), 1)) return true;
-  Raise(ControlFault::kCrc, id, packet.body, packet.body);
+  Raise(ControlFault::kCrc, id, packet.body, packet.body, down);
   return false;
 }
 
-inline void ControlNetwork::Depart(uint32_t leaf, const ControlPacket& packet) {
+inline void ControlNetwork::Depart(uint32_t leaf, ControlPacket packet) {
+  Pass(true, leaf, &packet);
   // There is room for one whenever a step begins, and whoever makes another looks.
   departures_[departure_count_++] = {leaf, packet};
   ++stats_.departed[static_cast<unsigned>(Type(packet.body))];
@@ -200,9 +221,10 @@ void ControlNetwork::TakeFault(uint32_t id) {
 }
 
 // Counts and notes a fault, and tells all leaves of the first of its kind at this place.
-void ControlNetwork::Raise(ControlFault fault, uint32_t id, uint64_t left, uint64_t right) {
+void ControlNetwork::Raise(ControlFault fault, uint32_t id, uint64_t left, uint64_t right,
+                           bool down) {
   ++stats_.faults[static_cast<unsigned>(fault)];
-  ControlEvent event{fault, id, left, right, {SubtreeBelow(id), SubtreeBelow(id)}};
+  ControlEvent event{fault, id, left, right, {SubtreeBelow(id), SubtreeBelow(id)}, down};
   for (unsigned side = 0; side < 2 && !tree_.is_leaf(id); ++side) {
     if (fault == ControlFault::kMismatch) event.party[side] = SubtreeBelow(tree_.child(id, side));
     if (fault == ControlFault::kBroadcastCollision) {

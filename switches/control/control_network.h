@@ -13,11 +13,13 @@
 #define VCM5_SWITCHES_CONTROL_CONTROL_NETWORK_H_
 
 #include <cstdint>
+#include <memory>
 #include <span>
 #include <vector>
 
 #include "netif/wire/control_packet.h"
 #include "switches/control/combining_node.h"
+#include "switches/control/control_link_faults.h"
 #include "switches/topology/binary_tree.h"
 
 namespace vcm5 {
@@ -27,6 +29,7 @@ struct ControlNetworkOptions {
   uint32_t inputs_max = 1024;      // packets that HandlePacket takes between two Run(); a power of two
   uint32_t departures_max = 1024;  // packets that Run() leaves before it pauses
   uint32_t events_max = 64;        // faults kept until they are taken; more are only counted
+  std::vector<ControlLinkFault> link_faults = {};  // by leaf of this tree
 };
 
 struct ControlDeparture {
@@ -48,6 +51,7 @@ struct ControlEvent {
   uint64_t left;
   uint64_t right;
   ControlParty party[2];
+  bool down = false;  // kCrc: of a packet on its way down
 };
 
 struct ControlNetworkStats {
@@ -95,6 +99,7 @@ class ControlNetwork {
   // ---- to look at it ----
 
   const BinaryTree& tree() const { return tree_; }
+  const ControlLinkFaults* link_faults() const { return link_faults_.get(); }  // null: none
   const CombiningNode& node(uint32_t id) const { return nodes_[id - tree_.leaves()]; }
   ControlNetworkStats stats() const;
   // Packets on the link above `id`, which is not the root.
@@ -125,15 +130,20 @@ class ControlNetwork {
   void Pump(uint32_t id, unsigned stream);
   void Turn(ControlPacket packet);
   void GoDown(uint32_t id, ControlPacket packet);
-  bool LinkGood(uint32_t id, const ControlPacket& packet);
-  void Depart(uint32_t leaf, const ControlPacket& packet);
-  void Raise(ControlFault fault, uint32_t id, uint64_t left, uint64_t right);
+  void SetLinkFaults(const std::vector<ControlLinkFault>& faults);
+  void Pass(bool down, uint32_t id, ControlPacket* packet) {
+    if (__builtin_expect(link_faults_ != nullptr, 0)) link_faults_->Pass(2 * id + down, packet);
+  }
+  bool LinkGood(uint32_t id, const ControlPacket& packet, bool down = false);
+  void Depart(uint32_t leaf, ControlPacket packet);
+  void Raise(ControlFault fault, uint32_t id, uint64_t left, uint64_t right, bool down = false);
   ControlParty SubtreeBelow(uint32_t id) const;
   ControlParty SourceBelow(uint32_t id, unsigned broadcast_class) const;
   void TakeFault(uint32_t id);
 
   const BinaryTree tree_;
   const ControlNetworkOptions options_;
+  std::unique_ptr<ControlLinkFaults> link_faults_;  // null: all links are sound
   std::vector<CombiningNode> nodes_;
   std::vector<Input> inputs_;
   uint32_t input_mask_;

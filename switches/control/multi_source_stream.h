@@ -18,7 +18,8 @@
 // node that tells its parent that it abstains has nothing in flight either.
 //
 // A fault (different operations meet, a word too many) breaks the stream: it says which once, and
-// drops all that comes until it is made anew.
+// drops all that comes until it is made anew. So does damage anywhere in the network (Stop): a word
+// that was dropped would leave the others out of step, and their results wrong.
 #ifndef VCM5_SWITCHES_CONTROL_MULTI_SOURCE_STREAM_H_
 #define VCM5_SWITCHES_CONTROL_MULTI_SOURCE_STREAM_H_
 
@@ -82,6 +83,8 @@ class alignas(64) MultiSourceStream {
 
   // A multiple-source packet of this stream from the parent.
   ControlFault HandleFromParent(uint64_t body, Down* down);
+
+  void Stop() { Break(ControlFault::kCrc, 0, 0); }
 
   // ---- to look at it ----
 

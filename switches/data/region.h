@@ -75,10 +75,13 @@ class Region {
 
   // ---- inputs ----
 
-  // Free slots of the input buffer that a leaf's outgoing link leads to.
+  // How many packets may be injected from a leaf before this is asked again: free slots of the
+  // input buffer that its outgoing link leads to. Of a faulty region one at a time, for one that is
+  // doubled takes two of them.
   uint32_t InjectSpace(uint32_t leaf) const {
     const Port& port = leaf_port_[leaf - first_leaf_];
-    return chips_[port.chip].Space(port.port);
+    const uint32_t space = chips_[port.chip].Space(port.port);
+    return __builtin_expect(link_faults_ != nullptr, 0) ? std::min(space, 1u) : space;
   }
   // Where to write the next packet from a leaf (InjectSpace > 0), and the call that it is there.
   DataPacket* InjectSlot(uint32_t leaf) {

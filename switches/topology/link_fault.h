@@ -10,6 +10,12 @@
 
 namespace vcm5 {
 
+// Whether a fault that strikes first at message `first` of a link (from 1), and at each `every`-th
+// after it (0: never again), strikes at this one.
+constexpr bool FaultStrikes(uint64_t first, uint64_t every, uint64_t message) {
+  return message == first || (every != 0 && message > first && (message - first) % every == 0);
+}
+
 struct LinkFault {
   enum class Kind : uint8_t {
     kFlip,       // a bit of the packet arrives inverted
@@ -24,9 +30,7 @@ struct LinkFault {
   uint64_t first = 1;  // the message of this link that it strikes first, from 1
   uint64_t every = 0;  // and each so many after it; 0: none
 
-  bool Strikes(uint64_t message) const {
-    return message == first || (every != 0 && message > first && (message - first) % every == 0);
-  }
+  bool Strikes(uint64_t message) const { return FaultStrikes(first, every, message); }
   bool operator==(const LinkFault&) const = default;
 };
 

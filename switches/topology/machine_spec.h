@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "switches/topology/broken_part.h"
+#include "switches/topology/control_link_fault.h"
 #include "switches/topology/link_fault.h"
 
 namespace vcm5 {
@@ -33,6 +34,7 @@ struct MachineSpec {
   uint32_t broadcast_depth = 256;   // words in flight of user broadcasts; a power of two
   uint64_t seed = 1;                // of the pseudorandom choice among parent links
   std::vector<LinkFault> link_faults = {};  // what is broken, on purpose: checked against the rest
+  std::vector<ControlLinkFault> control_link_faults = {};
 
   std::vector<BrokenPart> broken;   // to be mapped out: see health.h
 

@@ -69,6 +69,16 @@ TEST_P(Fault, OneChipSignalsAPrimaryErrorAndTheOthersSecondaryOnes) {
   EXPECT_THAT(Lines(job.err()), Contains(MatchesRegex(".*left: faults, bits flipped +1")));
 }
 
+TEST_P(Fault, ADamagedControlPacketEndsTheJobWithTheNameOfTheLink) {
+  JobProcess job(Run({"control: leaf 37 link 3 up flip bit 60 once at packet 1"},
+                     {"@probe", "traffic", "40"}));
+  ASSERT_TRUE(job.Finish());
+  EXPECT_EQ(job.status(), 1);
+  EXPECT_THAT(job.err(), MatchesRegex("vcm5: node 36: the control network signals: damaged packet: "
+                                      "[^\n]*, on the link up from the combining node of nodes "
+                                      "36-39\n"));
+}
+
 TEST_P(Fault, ALostMessageKeepsRouterDoneFromCompletingAndTheReportNamesTheLink) {
   // With three data daemons this link is a wire between the first and the second.
   JobProcess job(Run({"data.left: chip 1/4 port 5 lose once at message 1"},

@@ -199,6 +199,24 @@ TEST(ControlNetworkTest, ADamagedPacketIsDroppedAndSignalled) {
   EXPECT_EQ(network.stats().faults[static_cast<unsigned>(ControlFault::kCrc)], 51u);
 }
 
+// What one leaf sends next must not be taken for what was dropped: not even of a stream in which
+// nothing was under way, and not where the damage was not seen.
+TEST(ControlNetworkTest, NothingIsCombinedOrBroadcastAfterDamage) {
+  ControlNetwork network(BinaryTree::Balanced(8));
+  ControlPacket damaged = SealControlPacket(Add(1));
+  damaged.crc ^= 1;
+  network.HandlePacket(5, damaged);
+  RunAll(network);
+  for (uint32_t leaf = 0; leaf < 8; ++leaf) {
+    Send(network, leaf, Add(1));
+    Send(network, leaf, MakeCombine(CombineOperation::kSyncOr, Combiner::kOr, 0, kWhole));
+  }
+  Send(network, 0, MakeBroadcast(BroadcastOperation::kUser, 3, kWhole));
+  EXPECT_EQ(RunAll(network).size(), 0u);
+  Send(network, 1, MakeSynchronise(kSyncHardError));
+  EXPECT_EQ(RunAll(network).size(), 8u);
+}
+
 TEST(ControlNetworkTest, MalformedPacketsAreFaultsAndNoMore) {
   for (uint64_t seed = 1; seed <= 200; ++seed) {
     Prng random(seed);

@@ -237,6 +237,23 @@ TEST_F(ControlPortTest, ADamagedPacketIsANetworkFault) {
   EXPECT_EQ(body(0), MakeSynchronise(kSyncHardError));
 }
 
+TEST_F(ControlPortTest, AResultAfterADamagedOneIsNotTakenForIt) {
+  vcm5_port_combine_first(&program_, VCM5_ADD, VCM5_REDUCE, 1, 1);
+  vcm5_port_combine_first(&program_, VCM5_ADD, VCM5_REDUCE, 1, 1);
+  ASSERT_EQ(Poll(), 2u);
+  const uint64_t result = MakeCombine(CombineOperation::kReduce, Combiner::kAdd, 4, kWhole);
+  ControlPacket damaged = SealControlPacket(result);
+  damaged.body ^= 1;
+  port_.Handle(damaged);
+  Handle(result);
+  EXPECT_EQ(vcm5_port_control_peek(&program_, VCM5_FIFO_COMBINE), nullptr);
+  Handle(MakeBroadcast(BroadcastOperation::kUser, 7, kWhole));
+  EXPECT_EQ(vcm5_port_control_peek(&program_, VCM5_FIFO_BROADCAST), nullptr);
+  // It still hears what others have to say.
+  Handle(MakeSynchronise(kSyncUser));
+  EXPECT_EQ(vcm5_port_async_or(&program_), 1u);
+}
+
 TEST_F(ControlPortTest, AResultThatNobodyAskedForIsANetworkFault) {
   Handle(MakeCombine(CombineOperation::kReduce, Combiner::kOr, 0, kWhole));
   EXPECT_EQ(port_.network_fault(), ControlFault::kUnexpectedResult);

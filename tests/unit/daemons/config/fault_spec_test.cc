@@ -37,7 +37,7 @@ LinkFault Parsed(const std::string& text) {
 std::string WrongWith(const std::string& text) {
   MachineSpec spec = Spec();
   const absl::Status status = AddFault(text, &spec);
-  EXPECT_TRUE(spec.link_faults.empty());
+  EXPECT_TRUE(spec.link_faults.empty() && spec.control_link_faults.empty());
   const std::string message(status.message());
   EXPECT_EQ(message.find('\n'), std::string::npos);
   EXPECT_THAT(message, HasSubstr("fault `"));
@@ -72,9 +72,9 @@ TEST(FaultSpec, DuplicatesFromAMessageOn) {
 }
 
 TEST(FaultSpec, SaysWhatIsWrongWhereAndWhatWasExpected) {
-  EXPECT_THAT(WrongWith(""), HasSubstr("no `NETWORK:` in front; networks are data.left, data.right"));
+  EXPECT_THAT(WrongWith(""), HasSubstr("no `NETWORK:` in front; networks are data.left, data.right, control"));
   EXPECT_THAT(WrongWith("data.up: leaf 0 lose every 1"),
-              HasSubstr("no such network; expected one of data.left, data.right"));
+              HasSubstr("no such network; expected one of data.left, data.right, control"));
   EXPECT_THAT(WrongWith("data.left:"), HasSubstr("it ends early; expected `chip` or `leaf`"));
   EXPECT_THAT(WrongWith("data.left: node 3"),
               HasSubstr("word 1 is `node`; expected `chip` or `leaf`"));
@@ -105,11 +105,38 @@ TEST(FaultSpec, SaysWhatIsWrongWhereAndWhatWasExpected) {
   EXPECT_THAT(WrongWith("data.left: leaf 1\nlose for ever"), HasSubstr("fault `data.left: leaf 1?"));
 }
 
+TEST(FaultSpec, FlipsABitOfAControlPacket) {
+  MachineSpec spec = Spec();
+  ASSERT_TRUE(AddFault("control: leaf 5 link 3 down flip bit 60 every 2 from packet 9", &spec).ok());
+  ASSERT_THAT(spec.control_link_faults, SizeIs(1));
+  const ControlLinkFault expected = {
+      .leaf = 5, .height = 3, .down = true, .bit = 60, .first = 9, .every = 2};
+  EXPECT_EQ(spec.control_link_faults[0], expected);
+  EXPECT_THAT(spec.link_faults, SizeIs(0));
+}
+
+TEST(FaultSpec, SaysWhatIsWrongWithAFaultOfTheControlNetwork) {
+  EXPECT_THAT(WrongWith("control: chip 1/0 port 1 lose every 2"), HasSubstr("expected `leaf`"));
+  EXPECT_THAT(WrongWith("control: leaf 65 link 1 up flip bit 1 every 2"),
+              HasSubstr("the address of a leaf, a whole number from 0 to 64"));
+  EXPECT_THAT(WrongWith("control: leaf 1 link 0 up flip bit 1 every 2"),
+              HasSubstr("a link of the way to the root, a whole number from 1 to 32"));
+  EXPECT_THAT(WrongWith("control: leaf 1 link 1 left flip bit 1 every 2"),
+              HasSubstr("expected `up` or `down`"));
+  EXPECT_THAT(WrongWith("control: leaf 1 link 1 up lose every 2"), HasSubstr("expected `flip`"));
+  EXPECT_THAT(WrongWith("control: leaf 1 link 1 up flip bit 65 every 2"),
+              HasSubstr("a bit of a packet, a whole number from 0 to 64"));
+  EXPECT_THAT(WrongWith("control: leaf 1 link 1 up flip bit 6 once at message 2"),
+              HasSubstr("expected `packet`"));
+}
+
 TEST(FaultSpec, WhatIsFormattedParsesToTheSame) {
   MachineSpec spec = Spec();
   for (const char* text :
        {"data.left: chip 4/7 port 1 flip bit 255 every 3", "data.right: leaf 5 lose every 100",
-        "data.right: chip 1/16 port 0 duplicate once at message 9223372036854775807"}) {
+        "data.right: chip 1/16 port 0 duplicate once at message 9223372036854775807",
+        "control: leaf 64 link 32 down flip bit 64 every 7", "control: leaf 0 link 1 up flip bit 0 "
+        "once at packet 5"}) {
     ASSERT_TRUE(AddFault(text, &spec).ok()) << text;
   }
   config::Spec message;
@@ -117,10 +144,13 @@ TEST(FaultSpec, WhatIsFormattedParsesToTheSame) {
   EXPECT_THAT(message.fault(), ElementsAre("data.left: chip 4/7 port 1 flip bit 255 every 3 from message 3",
                                            "data.right: leaf 5 lose every 100 from message 100",
                                            "data.right: chip 1/16 port 0 duplicate once at message "
-                                           "9223372036854775807"));
+                                           "9223372036854775807",
+                                           "control: leaf 64 link 32 down flip bit 64 every 7 from packet 7",
+                                           "control: leaf 0 link 1 up flip bit 0 once at packet 5"));
   const absl::StatusOr<MachineSpec> again = UnpackSpec(message);
   ASSERT_TRUE(again.ok()) << again.status();
   EXPECT_EQ(again->link_faults, spec.link_faults);
+  EXPECT_EQ(again->control_link_faults, spec.control_link_faults);
   message.add_fault("nonsense");
   EXPECT_FALSE(UnpackSpec(message).ok());
 }

@@ -221,7 +221,8 @@ TEST(ControlReportsTest, TellsWhoCollided) {
                   "combining node of "
                   "nodes 2-3",
                   "the control network signals: broadcast collision: a user broadcast, at node 5",
-                  "the control network signals: damaged packet: an idle packet, at node 7"));
+                  "the control network signals: damaged packet: an idle packet, on the link "
+                  "up from node 7"));
 }
 
 TEST_F(ControlAgentTest, APrivilegedAttemptEndsTheJobAndHarmsNobody) {

@@ -161,6 +161,29 @@ TEST_F(FaultyChip, ADuplicateFromALeafWaitsForASlotOfItsOwn) {
   EXPECT_EQ(region_->InjectSpace(0), 1u);
 }
 
+// A driver injects as many as InjectSpace says before it asks again.
+TEST(FaultyRegion, TakesOneMessageAtATimeSoThatACopyOfEachHasRoom) {
+  const FatTree tree(4, {2});
+  RegionOptions options;
+  options.depth = 8;
+  EXPECT_EQ(Region(tree, options).InjectSpace(0), 8u);
+  LinkFault fault;
+  fault.from = LeafEnd(0);
+  fault.kind = LinkFault::Kind::kDuplicate;
+  fault.every = 1;
+  options.link_faults = {fault};
+  Region region(tree, options);
+  uint32_t injected = 0;
+  while (const uint32_t space = region.InjectSpace(0)) {
+    for (uint32_t i = 0; i < space; ++i) {
+      *region.InjectSlot(0) = MakePacket(FatTree::Route(0, 1), 1, 5, 0, injected);
+      region.Inject(0);
+      ++injected;
+    }
+  }
+  EXPECT_EQ(injected, 4u) << "each takes two slots";
+}
+
 TEST_F(FaultyChip, EveryMessageTwiceNeverOverflowsTheBufferOfDepartures) {
   Start(ChipEnd(0, 2), Fault(LinkFault::Kind::kDuplicate, 1, 1));
   RegionOptions options;
