@@ -18,7 +18,7 @@
 // node that tells its parent that it abstains has nothing in flight either.
 //
 // A fault (different operations meet, a word too many) breaks the stream: it says which once, and
-// drops all that comes until it is made anew.
+// drops all that comes until it is flushed.
 #ifndef VCM5_SWITCHES_CONTROL_MULTI_SOURCE_STREAM_H_
 #define VCM5_SWITCHES_CONTROL_MULTI_SOURCE_STREAM_H_
 
@@ -82,6 +82,13 @@ class alignas(64) MultiSourceStream {
 
   // A multiple-source packet of this stream from the parent.
   ControlFault HandleFromParent(uint64_t body, Down* down);
+
+  // ---- the end of a timeslice (combining_node.h) ----
+
+  // Aborts the operations in progress; whatever comes is dropped until Restart(), which leaves the
+  // stream as it was made.
+  void Stop();
+  void Restart();
 
   // ---- to look at it ----
 
