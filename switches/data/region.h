@@ -95,6 +95,13 @@ class Region {
     chips_[port.chip].HandleCredit(port.port, messages);
     Activate(port.chip);
   }
+  // The NI was given what a user had: `messages` of its free slots are taken.
+  void TakeLeafCredit(uint32_t leaf, uint32_t messages) {
+    const Port& port = leaf_port_[leaf - first_leaf_];
+    RouterChip& chip = chips_[port.chip];
+    VCM5_CHECK(messages <= chip.Credit(port.port));
+    chip.SetCredit(port.port, chip.Credit(port.port) - messages);
+  }
   // A packet or credits from the far end of a cut wire. False if the packet came without credit, or
   // more credits than packets that we sent: the peer cannot be trusted.
   bool HandleWirePacket(uint32_t wire, const DataPacket& packet, unsigned length);
