@@ -31,6 +31,7 @@ class ControlAgent final : public ControlNetworkAgent {
   std::vector<std::string> Waiting() const override;
   bool SaveNi(uint32_t member, SavedNi* saved) const override { return ports_[member].Save(saved); }
   void RestoreNi(uint32_t member, const SavedNi& saved) override {
+    if (ports_[member].failed()) leaves_[member].reported = false;  // that was another user
     ports_[member].Restore(saved);
     NoteNeeds(member);
   }

@@ -17,8 +17,8 @@
 //
 //   Every word that came out of the root before the flush did reaches its leaves before the flush,
 //   for links are in order and nodes keep nothing that goes down. Of every other word none reaches
-//   any leaf: before the flush it was not out of the root, and afterwards each node drops it or was
-//   never given it. So all leaves have had the same words, and what an NI has not had, none has.
+//   any leaf: before the flush it was not out of the root, which turns a packet round at once, and
+//   afterwards the node where it waits drops it, or the first that it comes to. So all leaves have had the same words, and what an NI has not had, none has.
 //
 // A pure machine (DESIGN.md section 3): inputs are the Handle functions, outputs their results and
 // PollUp. At most one packet for the parent results at once; when a stream can go on, ReadyUp says

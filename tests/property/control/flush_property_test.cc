@@ -9,6 +9,7 @@
 
 #include "netif/port/saved_port.h"
 #include "tests/property/control/control_world.h"
+#include "tests/property/control/linked_network.h"
 #include "tests/support/register_program.h"
 #include "tests/support/seeds.h"
 
@@ -18,9 +19,10 @@ namespace {
 using Answers = std::vector<std::array<uint64_t, VCM5_CONTROL_FIFOS>>;
 
 // Programs on a machine that is cut when the caller wants.
-class CutRun {
+template <class World>
+class CutRunOf {
  public:
-  CutRun(const RegisterPlan& plan, uint64_t seed) : plan_(plan), random_(seed) {
+  CutRunOf(const RegisterPlan& plan, uint64_t seed) : plan_(plan), random_(seed) {
     world_ = MakeWorld(BinaryTree::Balanced(plan.nodes()));
     for (uint32_t i = 0; i < plan.nodes(); ++i) programs_.emplace_back(random_.Next(), i);
   }
@@ -71,7 +73,7 @@ class CutRun {
   void MoveOn() {
     world_->Settle();
     for (uint32_t i = 0; i < plan_.nodes(); ++i) ASSERT_TRUE(world_->port(i).flushed());
-    std::unique_ptr<ControlWorld> fresh = MakeWorld(RandomTree(plan_.nodes(), random_));
+    std::unique_ptr<World> fresh = MakeWorld(RandomTree(plan_.nodes(), random_));
     vcm5_supervisor_flush(fresh->supervisor(flusher_));
     fresh->Settle();
     for (uint32_t i = 0; i < plan_.nodes(); ++i) {
@@ -121,18 +123,20 @@ class CutRun {
   }
 
  private:
-  std::unique_ptr<ControlWorld> MakeWorld(BinaryTree tree) {
-    auto world = std::make_unique<ControlWorld>(std::move(tree), SmallGeometry());
+  std::unique_ptr<World> MakeWorld(BinaryTree tree) {
+    auto world = std::make_unique<World>(std::move(tree), SmallGeometry());
     world->set_check(plan_.nodes() <= 16);
     return world;
   }
 
   const RegisterPlan& plan_;
   Prng random_;
-  std::unique_ptr<ControlWorld> world_;
+  std::unique_ptr<World> world_;
   std::vector<RegisterProgram> programs_;
   uint32_t flusher_ = 0;
 };
+
+using CutRun = CutRunOf<ControlWorld>;
 
 RegisterPlan::Options NoData() {
   RegisterPlan::Options options;
@@ -177,36 +181,50 @@ TEST(FlushProperty, SmallMachinesAreCutAtEveryMomentAndGoOnElsewhere) {
   });
 }
 
+template <class World>
+uint64_t CutAgainAndAgain(uint64_t seed, uint32_t least_nodes) {
+  uint64_t cuts = 0;
+  Prng random(seed);
+  const uint32_t nodes = least_nodes + random.Below(random.Chance(1, 10) ? 70 : 12);
+  RegisterPlan::Options options = NoData();
+  options.combines = random.Below(20);
+  options.syncs = random.Below(20);
+  options.broadcasts = random.Below(10);
+  options.epochs = random.Below(4);
+  const RegisterPlan plan(seed, nodes, options);
+  const Answers answers = CutRunOf<World>(plan, random.Next()).Finish();
+  CutRunOf<World> run(plan, random.Next());
+  const uint32_t pause = 1 + random.Below(60 * nodes);
+  // Cuts that follow too fast let nothing be completed.
+  for (; cuts < 16 && !run.Done() && !::testing::Test::HasFailure(); ++cuts) {
+    for (uint32_t step = random.Below(2 * pause); step != 0 && !run.Done(); --step) run.Step();
+    run.AskFlush();
+    run.AwaitFlushed();
+    // Programs may find it out, and ask for more.
+    for (uint32_t step = random.Below(pause); step != 0; --step) run.Step();
+    if (random.Chance(1, 2)) run.MoveOn();
+    run.Reinitiate();
+    run.AwaitReinitiated();
+  }
+  EXPECT_EQ(run.Finish(), answers);
+  return cuts;
+}
+
 TEST(FlushProperty, AnyMachineIsCutAgainAndAgain) {
   uint64_t cuts = 0;
-  ForEachSeed(300, [&](uint64_t seed) {
-    Prng random(seed);
-    const uint32_t nodes = 1 + random.Below(random.Chance(1, 10) ? 70 : 12);
-    RegisterPlan::Options options = NoData();
-    options.combines = random.Below(20);
-    options.syncs = random.Below(20);
-    options.broadcasts = random.Below(10);
-    options.epochs = random.Below(4);
-    const RegisterPlan plan(seed, nodes, options);
-    const Answers answers = CutRun(plan, random.Next()).Finish();
-    CutRun run(plan, random.Next());
-    const uint32_t pause = 1 + random.Below(60 * nodes);
-    // Cuts that follow too fast let nothing be completed.
-    for (uint32_t cut = 0; cut < 16 && !run.Done() && !::testing::Test::HasFailure(); ++cut) {
-      for (uint32_t step = random.Below(2 * pause); step != 0 && !run.Done(); --step) run.Step();
-      run.AskFlush();
-      run.AwaitFlushed();
-      // Programs may find it out, and ask for more.
-      for (uint32_t step = random.Below(pause); step != 0; --step) run.Step();
-      if (random.Chance(1, 2)) run.MoveOn();
-      run.Reinitiate();
-      run.AwaitReinitiated();
-      ++cuts;
-    }
-    ASSERT_EQ(run.Finish(), answers);
-  });
+  ForEachSeed(300, [&](uint64_t seed) { cuts += CutAgainAndAgain<ControlWorld>(seed, 1); });
   if (std::getenv("VCM5_TEST_SEED") != nullptr) return;
   EXPECT_GT(cuts, kSanitized ? 250u : 1000u);
+}
+
+// Packets are under way between nodes when the flush comes, and behind it.
+TEST(FlushProperty, SoIsOneWhoseLinksTakeTime) {
+  uint64_t cuts = 0;
+  ForEachSeed(200, [&](uint64_t seed) {
+    cuts += CutAgainAndAgain<ControlWorldOf<LinkedNetwork>>(seed, 2);
+  });
+  if (std::getenv("VCM5_TEST_SEED") != nullptr) return;
+  EXPECT_GT(cuts, kSanitized ? 150u : 600u);
 }
 
 }  // namespace
