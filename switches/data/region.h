@@ -20,6 +20,7 @@
 #include <vector>
 
 #include "netif/wire/data_packet.h"
+#include "runtime/base/check.h"
 #include "switches/data/link_faults.h"
 #include "switches/data/router_chip.h"
 #include "switches/topology/fat_tree.h"
