@@ -53,9 +53,13 @@ class CapturedMessages {
     return true;
   }
 
+  // Those captured, and those that were to be sent again and have not been.
   std::vector<CapturedMessage> Take(Region& region) {
     PayCredit(region);
-    return std::exchange(messages_, {});
+    std::vector<CapturedMessage> taken = std::exchange(messages_, {});
+    taken.insert(taken.end(), resend_.begin(), resend_.end());
+    resend_.clear();
+    return taken;
   }
   // Whether nothing enters the network any more but what is in it falls.
   void StopSending(bool stopped, Region& region) {

@@ -22,7 +22,7 @@ namespace {
 constexpr const char* kFifoNames[VCM5_CONTROL_FIFOS] = {"combine", "broadcast", "router-done",
                                                         "synchronous OR"};
 
-class ControlAgent final : public Agent {
+class ControlAgent final : public ControlNetworkAgent {
  public:
   explicit ControlAgent(ControlAgentOptions options);
 
@@ -30,6 +30,12 @@ class ControlAgent final : public Agent {
   std::vector<FabricError> TakeErrors() override { return std::exchange(errors_, {}); }
   std::vector<FabricStat> Stats() const override;
   std::vector<std::string> Waiting() const override;
+  bool SaveNi(uint32_t member, SavedNi* saved) const override { return ports_[member].Save(saved); }
+  void RestoreNi(uint32_t member, const SavedNi& saved) override {
+    if (ports_[member].failed()) leaves_[member].reported = false;  // that was another user
+    ports_[member].Restore(saved);
+    NoteNeeds(member);
+  }
 
  private:
   static constexpr size_t kErrorsMax = 16;
@@ -348,7 +354,7 @@ std::vector<std::string> ControlAgent::Waiting() const {
 
 }  // namespace
 
-std::unique_ptr<Agent> MakeControlAgent(ControlAgentOptions options) {
+std::unique_ptr<ControlNetworkAgent> MakeControlAgent(ControlAgentOptions options) {
   return std::make_unique<ControlAgent>(std::move(options));
 }
 

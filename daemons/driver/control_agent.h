@@ -9,6 +9,7 @@
 
 #include "daemons/driver/agent.h"
 #include "daemons/driver/doorbell.h"
+#include "netif/ni/saved_ni.h"
 #include "netif/shm/ni_page.h"
 #include "netif/shm/supervisor_page.h"
 #include "switches/topology/binary_tree.h"
@@ -32,7 +33,19 @@ struct ControlAgentOptions {
   std::string label;  // before each line of Waiting(): "partition 1: "
 };
 
-std::unique_ptr<Agent> MakeControlAgent(ControlAgentOptions options);
+// An agent of the control network, and what a supervisor asks of it, between two turns and on the
+// thread that gives it its turns.
+class ControlNetworkAgent : public Agent {
+ public:
+  // Out of the NI of a member (by relative address), and into it: what its user has in the control
+  // network (NI11), while that is flushed and the user's program does not run. SaveNi is false if
+  // the program failed. What the NIs were given reaches the network at the agent's next turns; only
+  // then may it be reinitiated.
+  virtual bool SaveNi(uint32_t member, SavedNi* saved) const = 0;
+  virtual void RestoreNi(uint32_t member, const SavedNi& saved) = 0;
+};
+
+std::unique_ptr<ControlNetworkAgent> MakeControlAgent(ControlAgentOptions options);
 
 }  // namespace vcm5
 

@@ -51,6 +51,10 @@ class DataAgent final : public DataNetworkAgent {
     captured_.Resend(std::move(messages));
   }
   DataCounts Counts() const override;
+  bool SaveNi(uint32_t physical, SavedNi* saved) override {
+    return LeafOf(physical)->port.Save(saved);
+  }
+  void RestoreNi(uint32_t physical, const SavedNi& saved) override;
 
  private:
   // A leaf of this part and the NI behind it.
@@ -338,6 +342,17 @@ DataCounts DataAgent::Counts() const {
   counts.captured = captured_.captured();
   counts.lost = dropped_ + counts.lost_in_chips;
   return counts;
+}
+
+void DataAgent::RestoreNi(uint32_t physical, const SavedNi& saved) {
+  Leaf& leaf = *LeafOf(physical);
+  RefreshCredit(leaf);
+  region_.HandleLeafCredit(physical, leaf.port.Undelivered());
+  leaf.port.Restore(saved);
+  region_.TakeLeafCredit(physical, leaf.port.Undelivered());
+  if (!std::exchange(leaf.pending, true)) {
+    pending_.push_back(static_cast<uint32_t>(&leaf - leaves_.data()));
+  }
 }
 
 std::vector<FabricStat> DataAgent::Stats() const {

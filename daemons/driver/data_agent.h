@@ -14,6 +14,7 @@
 #include "daemons/driver/data_counts.h"
 #include "daemons/driver/doorbell.h"
 #include "daemons/link/link.h"
+#include "netif/ni/saved_ni.h"
 #include "netif/shm/ni_page.h"
 #include "switches/topology/machine_spec.h"
 #include "switches/topology/partition.h"
@@ -60,11 +61,16 @@ class DataNetworkAgent : public Agent {
   virtual void SetAllFallDown(uint32_t chip, bool on) = 0;
   // Nothing enters the network until further notice; messages wait in the outgoing FIFOs.
   virtual void HoldInjection(bool hold) = 0;
-  // The messages that fell to the NIs of this part since the last call; and such messages to be sent
-  // to their true destinations, before anything that the same nodes have pushed.
+  // The messages that fell to the NIs of this part since the last call, and those that have yet to be
+  // sent again; and such messages to be sent to their true destinations, before anything that the
+  // same nodes have pushed.
   virtual std::vector<CapturedMessage> TakeCaptured() = 0;
   virtual void Resend(std::vector<CapturedMessage> messages) = 0;
   virtual DataCounts Counts() const = 0;
+  // Out of the NI of a leaf of this part, and into it: what its user has in this half (NI11), while
+  // the network is empty and the user's program does not run. SaveNi is false if the program failed.
+  virtual bool SaveNi(uint32_t physical, SavedNi* saved) = 0;
+  virtual void RestoreNi(uint32_t physical, const SavedNi& saved) = 0;
 };
 
 std::unique_ptr<DataNetworkAgent> MakeDataAgent(DataAgentOptions options);

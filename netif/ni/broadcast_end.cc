@@ -12,6 +12,23 @@ uint64_t FramingFlags(const ControlEntry& entry) {
 
 }  // namespace
 
+void BroadcastEnd::Abort(ControlFifo& fifo, uint32_t count_from) {
+  fifo.Abort(kept_);
+  kept_ = 0;
+  accepting_ = awaits_own_ = must_tell_overrun_ = false;
+  window_.Restart(count_from);
+}
+
+// The last word of a message has come while own ones were in flight: the message was the first of
+// those. What follows from it, as Handle says.
+unsigned BroadcastEnd::Complete(ControlFifo& fifo) {
+  kept_ = window_.InFlight();
+  fifo.FreeTaken(kept_);
+  const bool awaited = awaits_own_ && kept_ == 0;
+  if (awaited) awaits_own_ = false;
+  return kFreed | (awaited ? kWantsPoll : kNothing);
+}
+
 bool BroadcastEnd::ReportConsumed(ControlFifo& fifo, ControlPortError* error,
                                   ControlOutgoing& out) {
   if (*error == ControlPortError::kNone && !fifo.RefreshRead()) {
@@ -44,6 +61,10 @@ bool BroadcastEnd::Poll(ControlFifo& fifo, ControlPortError* error, ControlOutgo
         *error = ControlPortError::kEntry;
         break;
       }
+      if (kept_ != 0) {
+        awaits_own_ = true;
+        break;
+      }
       // An abstaining leaf still sees every word, to know the window; it drops them here.
       fifo.set_abstaining(entry.word != 0);
       fifo.Skip();
@@ -57,9 +78,10 @@ bool BroadcastEnd::Poll(ControlFifo& fifo, ControlPortError* error, ControlOutgo
     }
     window_.CountSent();
     fifo.Take(entry);
+    if (kind_ == BroadcastOperation::kUser) ++kept_;
     out.Put(control_body::MakeBroadcast(kind_, entry.word, FramingFlags(entry)));
   }
-  fifo.PublishTaken();
+  fifo.FreeTaken(kept_);
   return had_room;
 }
 

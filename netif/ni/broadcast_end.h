@@ -5,6 +5,11 @@
 // Out: a message goes, whole, when the window says that it finds room everywhere. In: words are
 // written as they come and published together. What is not wanted here, or comes for a program that
 // has failed, is dropped, and counts as consumed lest it stop the others.
+//
+// A user's message stays in the outgoing FIFO until its last word has been seen here, and so by all
+// or on its way to all (combining_node.h). If a flush comes before, nobody has the whole of it, and
+// all drop what they have; the source sends it again. That takes a source at a time for granted, as
+// the paper does: of two at once, either may take the other's words for its own.
 #ifndef VCM5_NETIF_NI_BROADCAST_END_H_
 #define VCM5_NETIF_NI_BROADCAST_END_H_
 
@@ -34,21 +39,27 @@ class BroadcastEnd {
   bool Poll(ControlFifo& fifo, ControlPortError* error, ControlOutgoing& out);
 
   // A word of the kind from the network. Returns what follows from it, of these bits:
-  enum : unsigned { kNothing = 0, kWantsPoll = 1, kPublished = 2 };
+  enum : unsigned { kNothing = 0, kWantsPoll = 1, kPublished = 2, kFreed = 4 };
   unsigned Handle(ControlFifo& fifo, uint64_t body, ControlPortError* error);
 
   // The partition's leaves have all consumed `count`. False if that cannot be.
   bool HandleLeastConsumed(uint32_t count) { return window_.HandleLeastConsumed(count); }
 
+  // The network is flushed, and counts broadcast words from `count_from` on.
+  void Abort(ControlFifo& fifo, uint32_t count_from);
+
   // A report falls due as soon as enough has been read.
   bool ReportNears() const { return window_.ReportNears(); }
 
  private:
+  unsigned Complete(ControlFifo& fifo);
   bool ReportConsumed(ControlFifo& fifo, ControlPortError* error, ControlOutgoing& out);
 
   BroadcastWindow window_;
   BroadcastOperation kind_;
+  uint32_t kept_ = 0;  // words taken of the user's messages that are not complete
   bool accepting_ = false;  // the message coming in is wanted
+  bool awaits_own_ = false;  // the next entry waits until kept_ is 0
   bool must_tell_overrun_ = false;
 };
 
@@ -56,14 +67,16 @@ class BroadcastEnd {
 
 inline unsigned BroadcastEnd::Handle(ControlFifo& fifo, uint64_t body, ControlPortError* error) {
   window_.CountSeen();
+  unsigned follows = kNothing;
+  if (__builtin_expect(kept_ != 0, 0) && (body & control_body::kLast) != 0) follows = Complete(fifo);
   if ((body & control_body::kFirst) != 0) {
     fifo.Drop();
-    accepting_ = !fifo.abstaining() && *error == ControlPortError::kNone;
+    accepting_ = !fifo.abstaining() && !IsError(*error);
   }
   if (!accepting_) {
     // Dropped words are consumed; no program will ring to say so.
-    const uint32_t unread = *error != ControlPortError::kNone ? 0 : fifo.unread();
-    return window_.ReportDue(unread) ? kWantsPoll : kNothing;
+    const uint32_t unread = IsError(*error) ? 0 : fifo.unread();
+    return follows | (window_.ReportDue(unread) ? kWantsPoll : kNothing);
   }
   if (!fifo.HasRoom() && !fifo.RefreshRead()) *error = ControlPortError::kIncomingHead;
   if (!fifo.HasRoom() || fifo.unpublished() == VCM5_CONTROL_WORDS_MAX) {
@@ -71,13 +84,13 @@ inline unsigned BroadcastEnd::Handle(ControlFifo& fifo, uint64_t body, ControlPo
     // program lied about what it has read.
     accepting_ = false;
     fifo.Drop();
-    if (*error != ControlPortError::kNone) return kNothing;
+    if (IsError(*error)) return follows;
     must_tell_overrun_ = true;
-    return kWantsPoll;
+    return follows | kWantsPoll;
   }
   fifo.KeepRoom();
   fifo.Write(control_body::Word(body), 0);
-  if ((body & control_body::kLast) == 0) return kNothing;
+  if ((body & control_body::kLast) == 0) return follows;
   accepting_ = false;
   // The packets do not say how long the message is; now it is known.
   const uint32_t length = fifo.unpublished();
@@ -86,7 +99,7 @@ inline unsigned BroadcastEnd::Handle(ControlFifo& fifo, uint64_t body, ControlPo
                            (i + 1 == length ? VCM5_ENTRY_LAST : 0));
   }
   fifo.Publish();
-  return kPublished;
+  return follows | kPublished;
 }
 
 }  // namespace vcm5

@@ -1,7 +1,8 @@
 // End-to-end flow control of one class of broadcasts, at one leaf (paper section 5, CN2): "there is
 // no buffering for single-source packets".
 //
-// All counts are of words broadcast in the partition since the beginning, by whomever, modulo 2^32:
+// All counts are of words broadcast in the partition since the beginning, or from where the last flush
+// lets them begin, by whomever, modulo 2^32:
 // every leaf sees every word, its own included, so any leaf may be the next source and knows where
 // the window stands. Each leaf reports how many it has consumed, in batches; the network returns
 // the least of the partition. A source may send while, if all that it sends arrives, no leaf holds
@@ -22,6 +23,16 @@ class BroadcastWindow {
   bool Admits(uint32_t words) const { return Newest() - least_consumed_ + words <= depth_; }
   void CountSent() { expected_ = Newest() + 1; }
   void CountSeen() { ++seen_; }
+
+  // Words sent from here and not yet seen, if nobody else sends at the same time, as nobody should.
+  uint32_t InFlight() const { return Newest() - seen_; }
+
+  // The network is flushed, and counts from `count` on, of which nobody has consumed any: each leaf
+  // has that many behind it, but for what its program has not read, and reports it.
+  void Restart(uint32_t count) {
+    seen_ = expected_ = count;
+    reported_ = least_consumed_ = 0;
+  }
 
   // The partition's leaves have all consumed `count`. False if that cannot be.
   bool HandleLeastConsumed(uint32_t count) {

@@ -9,6 +9,8 @@ const char* ControlPortErrorName(ControlPortError error) {
   switch (error) {
     case ControlPortError::kNone:
       return "none";
+    case ControlPortError::kHeld:
+      return "held by a flush";
     case ControlPortError::kOutgoingTail:
       return "more pushed than the outgoing FIFO holds";
     case ControlPortError::kIncomingHead:

@@ -3,6 +3,8 @@
 //
 // Positions are free-running counts, held here; of the mapped page only the program's out_tail and
 // in_head and the entries themselves are read, each copied once and the copy validated (NI13).
+// What the user has pushed stays in its slots until its operation is complete: so the words of
+// operations that a flush aborts are still there, to be taken again (NI11).
 // Invariants: published <= delivered <= sent <= read + depth, so a promised result has room.
 #ifndef VCM5_NETIF_NI_CONTROL_FIFO_H_
 #define VCM5_NETIF_NI_CONTROL_FIFO_H_
@@ -12,6 +14,7 @@
 #include <vector>
 
 #include "netif/ni/ni_geometry.h"
+#include "netif/ni/saved_ni.h"
 #include "netif/shm/atomic_words.h"
 #include "netif/shm/ni_page.h"
 #include "netif/shm/supervisor_page.h"
@@ -21,6 +24,7 @@ namespace vcm5 {
 // What a program wrote that no program may.
 enum class ControlPortError : uint8_t {
   kNone = 0,
+  kHeld,          // nothing wrong: the network is flushed, and holds until it is reinitiated
   kOutgoingTail,  // more entries than the FIFO holds
   kIncomingHead,  // read what had not come, or took a read back
   kEntry,         // length, first and last word do not make a message
@@ -28,6 +32,7 @@ enum class ControlPortError : uint8_t {
   kPrivileged,    // a supervisor, interrupt or utility broadcast (NI9)
 };
 const char* ControlPortErrorName(ControlPortError error);
+constexpr bool IsError(ControlPortError error) { return error > ControlPortError::kHeld; }
 
 // An entry, copied.
 struct ControlEntry {
@@ -107,10 +112,20 @@ class alignas(64) ControlFifo {
   // Moves past an entry that is not part of a message; !in_message().
   void Skip() { ++taken_; }
 
-  // Frees the slots of what was taken since the last call.
-  void PublishTaken() {
+  // Frees the slots of what was taken, but for the last `kept`.
+  void FreeTaken(uint32_t kept) {
     // SYNC control_out_head: pairs with the acquire in vcm5_port_control_space().
-    vcm5_store_release(&to_program_->out_head[fifo_], taken_);
+    vcm5_store_release(&to_program_->out_head[fifo_], taken_ - kept);
+  }
+  // Words taken whose operation is not complete: its results are not published.
+  uint32_t incomplete() const { return sent_ - published_; }
+  // The network is flushed: the last `kept` entries are as if they had never been taken, and what
+  // has come in part as if it had not.
+  void Abort(uint32_t kept) {
+    taken_ -= kept;
+    stats_.sent -= kept;
+    words_left_ = 0;
+    Drop();
   }
 
   // ---- room for what comes ----
@@ -172,6 +187,11 @@ class alignas(64) ControlFifo {
   ControlFifoStats& stats() { return stats_; }
   const ControlFifoStats& stats() const { return stats_; }
   void CheckInvariants() const;
+
+  // ---- a whole user (saved_ni.h), while nothing is in flight ----
+
+  void Save(SavedControlFifo* saved) const;
+  void Restore(const SavedControlFifo& saved);
 
  private:
   // A message of one word.

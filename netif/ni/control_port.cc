@@ -82,6 +82,7 @@ inline bool ControlPort::HasRoom(unsigned fifo) {
 
 inline void ControlPort::PollSynchronisation(ControlOutgoing& out) {
   uint32_t bits = vcm5_load_relaxed(&page_->node_control.async_or) != 0 ? kSyncUser : 0;
+  if (__builtin_expect(held_, 0)) bits = held_sync_;
   if (supervisor_ != nullptr) bits |= supervisor_->Synchronisation();
   if (__builtin_expect(hard_error_, 0)) bits |= kSyncHardError;
   if (__builtin_expect(bits == sync_told_, 1)) return;
@@ -95,8 +96,12 @@ void ControlPort::PollBroadcasts(ControlOutgoing& out) {
   if (supervisor_ != nullptr) {
     had_room = supervisor_->Poll(out);
     took_needs_ |= supervisor_->error() != ControlPortError::kNone;
+    if (__builtin_expect(supervisor_->HasRequest(), 0)) TakeRequests();
   }
-  had_room &= user_.Poll(fifo_[VCM5_FIFO_BROADCAST], &error_, out);
+  if (__builtin_expect(to_do_ != 0, 0)) PollFlush(out);
+  if (__builtin_expect(!held_, 1)) {
+    had_room &= user_.Poll(fifo_[VCM5_FIFO_BROADCAST], &error_, out);
+  }
   if (__builtin_expect(!had_room, 0)) WantPoll(VCM5_FIFO_BROADCAST);
 }
 
@@ -115,6 +120,7 @@ inline unsigned ControlPort::PollStream(unsigned fifo, ControlStream stream,
     if (__builtin_expect(entry.changes_abstaining(), 0)) {
       if (!MayChangeAbstaining(fifo)) break;
       f.Skip();
+      f.FreeTaken(f.incomplete());
       const bool abstain = entry.word != 0;
       if (abstain == f.abstaining()) continue;
       f.set_abstaining(abstain);
@@ -129,7 +135,6 @@ inline unsigned ControlPort::PollStream(unsigned fifo, ControlStream stream,
       TakeOperation(fifo, entry, &out[count++]);
     }
   } while (f.HasEntries());
-  f.PublishTaken();
   return count;
 }
 
@@ -154,6 +159,7 @@ void ControlPort::BeginRouterDone(ControlOutgoing& out) {
     if (entry.changes_abstaining()) {
       if (!MayChangeAbstaining(kFifo)) break;
       f.Skip();
+      f.FreeTaken(0);
       const bool abstain = entry.word != 0;
       if (abstain == f.abstaining()) continue;
       f.set_abstaining(abstain);
@@ -166,7 +172,6 @@ void ControlPort::BeginRouterDone(ControlOutgoing& out) {
     f.Take(entry);
     waves_.Begin();
   }
-  f.PublishTaken();
 }
 
 void ControlPort::PollRouterDone(bool resample, ControlOutgoing& out) {
@@ -220,8 +225,10 @@ void ControlPort::HandleUntrusted(const ControlPacket& packet) {
   if (control_body::Type(packet.body) == ControlType::kIdle) HandleIdle(packet.body);
 }
 
+// The results of a message are there, whole, and so its words need be kept no longer.
 inline void ControlPort::Publish(unsigned fifo) {
   fifo_[fifo].Publish();
+  fifo_[fifo].FreeTaken(fifo_[fifo].incomplete());
   took_delivery_ = true;
 }
 
@@ -277,14 +284,13 @@ void ControlPort::HandleBroadcast(uint64_t body) {
   const unsigned follows = user_.Handle(fifo_[VCM5_FIFO_BROADCAST], body, &error_);
   took_needs_ = took_needs_ || user_.ReportNears();
   if (follows == BroadcastEnd::kNothing) return;
-  if ((follows & BroadcastEnd::kPublished) != 0) took_delivery_ = true;
+  if ((follows & (BroadcastEnd::kPublished | BroadcastEnd::kFreed)) != 0) took_delivery_ = true;
   if ((follows & BroadcastEnd::kWantsPoll) != 0) WantPoll(VCM5_FIFO_BROADCAST);
 }
 
 void ControlPort::HandlePrivileged(uint64_t body) {
-  if (supervisor_ == nullptr || control_body::Operation(body) >= VCM5_BROADCAST_KINDS) {
-    return NoteLinkFault(ControlFault::kBadPacket, body);
-  }
+  if (control_body::Operation(body) >= kBroadcastClasses) return HandleFlush(body);
+  if (supervisor_ == nullptr) return NoteLinkFault(ControlFault::kBadPacket, body);
   const unsigned follows = supervisor_->Handle(body);
   if ((follows & BroadcastEnd::kWantsPoll) != 0) WantPoll(VCM5_FIFO_BROADCAST);
   constexpr auto kInterrupt = static_cast<uint32_t>(BroadcastOperation::kInterrupt);
@@ -313,11 +319,15 @@ void ControlPort::HandleIdle(uint64_t body) {
       return;
     case IdleOperation::kError:
       return NoteError(body);
+    case IdleOperation::kFlushed:
+      return HandleFlushed();
   }
   NoteLinkFault(ControlFault::kBadPacket, body);
 }
 
 void ControlPort::HandleSynchronisation(uint32_t bits) {
+  network_sync_ = static_cast<uint8_t>(bits);
+  if (__builtin_expect(held_, 0)) bits = (bits & ~kSyncUser) | (sync_heard_ & kSyncUser);
   const uint32_t rises = bits & ~uint32_t{sync_heard_};
   sync_heard_ = static_cast<uint8_t>(bits);
   vcm5_store_release(&page_->control.async_or_result, (bits & kSyncUser) != 0 ? 1 : 0);

@@ -13,6 +13,13 @@
 // The program is not trusted (NI13; see ControlFifo). One that writes nonsense fails its port:
 // nothing more is taken from it, and what comes for it is still accounted for, so that only its own
 // partition notices.
+//
+// At the end of a timeslice (CN10, NI11) the network is flushed, and the port holds: it takes back what
+// was in progress, takes nothing from the program, and tells the network when it has sent the last of
+// it. The user's asynchronous OR stays as it was told. Then everything can be saved, and what a user
+// had saved can be restored, here or elsewhere; the next user goes on when the network is
+// reinitiated. So what is not complete is begun again from the same words, and what is complete is
+// complete at all leaves (combining_node.h has the proof): each result comes exactly once.
 #ifndef VCM5_NETIF_NI_CONTROL_PORT_H_
 #define VCM5_NETIF_NI_CONTROL_PORT_H_
 
@@ -123,8 +130,19 @@ class ControlPort {
     return awaits_room_ | (user_.ReportNears() ? 1u << VCM5_FIFO_BROADCAST : 0);
   }
 
-  ControlPortError error() const { return error_; }
-  bool failed() const { return error_ != ControlPortError::kNone; }
+  // ---- the end of a timeslice ----
+
+  // A flush has come, and the network has not been reinitiated; and besides, all of it is flushed.
+  bool held() const { return held_; }
+  bool flushed() const { return flushed_; }
+  // The user's side of this NI, all but the data network's; flushed() holds, and the program does not
+  // run. False if the program has failed. What is restored has been checked (CheckSavedNi).
+  bool Save(SavedNi* saved) const;
+  void Restore(const SavedNi& saved);
+
+  // kHeld is no error.
+  ControlPortError error() const { return failed() ? error_ : ControlPortError::kNone; }
+  bool failed() const { return IsError(error_); }
   // The first error that the control network signalled to all leaves, or that was noticed here
   // (CN8).
   ControlFault network_fault() const { return network_fault_; }
@@ -141,7 +159,7 @@ class ControlPort {
 
  private:
   bool Look(unsigned fifo) {
-    return __builtin_expect(!failed(), 1) && fifo_[fifo].Look(&error_);
+    return __builtin_expect(error_ == ControlPortError::kNone, 1) && fifo_[fifo].Look(&error_);
   }
   void Fail(ControlPortError error) {
     if (!failed()) error_ = error;
@@ -165,6 +183,12 @@ class ControlPort {
   void HandleResult(unsigned fifo, uint64_t body);
   void HandleBroadcast(uint64_t body);
   void HandlePrivileged(uint64_t body);
+  void HandleFlush(uint64_t body);
+  void HandleFlushed();
+  void Hold(uint32_t count_from);
+  void TakeRequests();
+  void PollFlush(ControlOutgoing& out);
+  void GoOn();
   void InterruptNode(uint32_t word);
   void HandleRouterDone(uint64_t body);
   void HandleIdle(uint64_t body);
@@ -196,6 +220,19 @@ class ControlPort {
   ControlFault link_fault_ = ControlFault::kNone;
   uint32_t error_parties_ = 0;  // of the error report that comes next
   uint32_t events_ = 0;
+  // What is left to do about flushes, in this order.
+  enum ToDo : uint8_t {
+    kAskFlush = 1,       // the supervisor wants one
+    kAnswer = 2,         // tell that all is flushed here
+    kAskReinitiate = 4,  // the supervisor wants that, when all is flushed
+    kGoOn = 8,           // the network is reinitiated
+    kTellAbstaining = 16 // in stream s, before going on: kTellAbstaining << s
+  };
+  uint8_t to_do_ = 0;
+  bool held_ = false;
+  bool flushed_ = false;
+  uint8_t held_sync_ = 0;     // kSyncUser or 0: this leaf's while it is held
+  uint8_t network_sync_ = 0;  // synchronisation bits; the program hears of its own when not held
   uint32_t rises_ = 0;       // of the asynchronous OR
   uint32_t interrupts_ = 0;  // broadcasts
   uint64_t router_done_rounds_ = 0;
@@ -228,7 +265,6 @@ inline bool ControlPort::PollWord(unsigned fifo, ControlPacket* out) {
     return false;
   }
   TakeOperation(fifo, entry, out);
-  f.PublishTaken();
   return true;
 }
 

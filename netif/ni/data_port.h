@@ -23,6 +23,7 @@
 #include <cstdint>
 #include <cstring>
 
+#include "netif/ni/saved_ni.h"
 #include "netif/shm/atomic_words.h"
 #include "netif/shm/ni_page.h"
 #include "netif/wire/data_packet.h"
@@ -203,6 +204,14 @@ class DataPort {
 
   // Messages in the incoming FIFO, as far as is known.
   uint32_t Undelivered() const { return in_tail_ - in_head_; }
+
+  // ---- a whole user (NI11) ----
+
+  // This half of what the NI holds of its user; nothing is in flight, and the program does not run.
+  // False if the program has failed. What is restored has been checked (CheckSavedNi); as it changes
+  // what the incoming FIFO holds, so must the network's credit.
+  bool Save(SavedNi* saved);
+  void Restore(const SavedNi& saved);
 
   // ---- reports ----
 

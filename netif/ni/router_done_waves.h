@@ -32,6 +32,10 @@ class RouterDoneWaves {
   // The program is done sending; idle() holds.
   void Begin() { state_ = State::kReceivedDue; }
 
+  // The network is flushed: what the program asked for begins anew. A wave that was cut gave its sum
+  // to all leaves or to none (combining_node.h), so all were done or none was.
+  void Abort() { state_ = State::kIdle; }
+
   // A count is to be sent now: of messages received if !sent(), else of messages sent.
   bool Due(bool resample) const {
     return state_ == State::kReceivedDue || state_ == State::kSentDue ||

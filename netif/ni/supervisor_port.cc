@@ -1,5 +1,7 @@
 #include "netif/ni/supervisor_port.h"
 
+#include <utility>
+
 #include "netif/shm/atomic_words.h"
 
 namespace vcm5 {
@@ -59,6 +61,21 @@ bool SupervisorPort::HandleSynchronisation(uint32_t bits) {
   vcm5_store_release(&page_->control.hard_error, (bits & kSyncHardError) != 0 ? 1 : 0);
   const uint32_t mask = vcm5_load_relaxed(&page_->supervisor.interrupt_mask);
   return rose && (mask & VCM5_INTERRUPT_ASYNC_OR) != 0;
+}
+
+bool SupervisorPort::TakeFlushRequest() {
+  const uint32_t asked = vcm5_load_acquire(&page_->registers.flushes);
+  return std::exchange(flushes_, asked) != asked;
+}
+
+bool SupervisorPort::TakeReinitiateRequest() {
+  const uint32_t asked = vcm5_load_acquire(&page_->registers.reinitiations);
+  return std::exchange(reinitiations_, asked) != asked;
+}
+
+void SupervisorPort::ShowFlushed(bool flushed) {
+  // SYNC flushed: pairs with the acquire in vcm5_supervisor_flushed().
+  vcm5_store_release(&page_->control.flushed, flushed ? 1 : 0);
 }
 
 void SupervisorPort::CheckInvariants() const {

@@ -12,6 +12,7 @@
 
 #include "netif/ni/broadcast_end.h"
 #include "netif/ni/control_fifo.h"
+#include "netif/shm/atomic_words.h"
 #include "netif/shm/supervisor_page.h"
 #include "netif/wire/control_packet.h"
 
@@ -38,6 +39,16 @@ class SupervisorPort {
   // asked for.
   bool HandleSynchronisation(uint32_t bits);
 
+  // Whether the supervisor asks for a flush, or for the network to be reinitiated; each is taken once.
+  bool HasRequest() const {
+    return vcm5_load_relaxed(&page_->registers.flushes) != flushes_ ||
+           vcm5_load_relaxed(&page_->registers.reinitiations) != reinitiations_;
+  }
+  bool TakeFlushRequest();
+  bool TakeReinitiateRequest();
+  // The network is flushed and holds; or no longer.
+  void ShowFlushed(bool flushed);
+
   ControlPortError error() const { return error_; }
   const ControlFifoStats& stats(unsigned kind) const { return class_[kind - 1].fifo.stats(); }
   void CheckInvariants() const;
@@ -51,6 +62,8 @@ class SupervisorPort {
   ControlPortError error_ = ControlPortError::kNone;
   uint32_t heard_ = 0;                                 // the partition's bits
   uint32_t rises_ = 0;                                 // of the asynchronous OR
+  uint32_t flushes_ = 0;                               // asked for, so far
+  uint32_t reinitiations_ = 0;
   std::array<Class, VCM5_BROADCAST_KINDS - 1> class_;  // by kind - 1
 };
 

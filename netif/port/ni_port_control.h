@@ -12,7 +12,7 @@ extern "C" {
 /* Words that the outgoing FIFO can take now. */
 static inline uint32_t vcm5_port_control_space(struct vcm5_port *port, int fifo) {
   struct vcm5_port_fifo *f = &port->fifo[fifo];
-  /* SYNC control_out_head: pairs with the release in ControlFifo::PublishTaken(). */
+  /* SYNC control_out_head: pairs with the release in ControlFifo::FreeTaken(). */
   f->out_head_seen = vcm5_load_acquire(&port->page->control.out_head[fifo]);
   uint32_t used = f->out_tail - f->out_head_seen;
   return used >= f->depth ? 0 : f->depth - used;

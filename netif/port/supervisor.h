@@ -41,6 +41,11 @@ class Supervisor {
   }
   uint32_t async_or_rises() const { return vcm5_supervisor_async_or_rises(port_); }
 
+  // The end of a timeslice, and the beginning of the next.
+  void Flush() { vcm5_supervisor_flush(port_); }
+  bool Flushed() const { return vcm5_supervisor_flushed(port_); }
+  void Reinitiate() { vcm5_supervisor_reinitiate(port_); }
+
   void SetHardError(bool bit) { vcm5_supervisor_set_hard_error(port_, bit); }
   bool HardError() const { return vcm5_supervisor_hard_error(port_); }
 

@@ -41,7 +41,7 @@ bool vcm5_supervisor_broadcast(struct vcm5_supervisor_port *port, int kind, cons
                                uint32_t length) {
   if (!is_privileged(kind) || length - 1 >= VCM5_SUPERVISOR_WORDS_MAX) return false;
   struct vcm5_supervisor_fifo *f = &port->fifo[kind];
-  /* SYNC control_out_head: pairs with the release in ControlFifo::PublishTaken(). */
+  /* SYNC control_out_head: pairs with the release in ControlFifo::FreeTaken(). */
   const uint32_t head = vcm5_load_acquire(&port->page->control.out_head[kind]);
   if (f->out_tail - head + length > VCM5_SUPERVISOR_DEPTH) return false;
   for (uint32_t i = 0; i < length; ++i) {
@@ -113,6 +113,25 @@ uint32_t vcm5_supervisor_async_or_rises(const struct vcm5_supervisor_port *port)
 void vcm5_supervisor_set_async_or_interrupts(struct vcm5_supervisor_port *port, bool interrupts) {
   vcm5_store_release(&port->page->supervisor.interrupt_mask,
                      interrupts ? VCM5_INTERRUPT_ASYNC_OR : 0);
+}
+
+static void ask(struct vcm5_supervisor_port *port, uint32_t *how_often) {
+  /* Each supervisor of the page goes on from the one before. */
+  vcm5_store_release(how_often, vcm5_load_relaxed(how_often) + 1);
+  ring(port);
+}
+
+void vcm5_supervisor_flush(struct vcm5_supervisor_port *port) {
+  ask(port, &port->page->registers.flushes);
+}
+
+bool vcm5_supervisor_flushed(const struct vcm5_supervisor_port *port) {
+  /* SYNC flushed: pairs with the release in SupervisorPort::ShowFlushed(). */
+  return vcm5_load_acquire(&port->page->control.flushed) != 0;
+}
+
+void vcm5_supervisor_reinitiate(struct vcm5_supervisor_port *port) {
+  ask(port, &port->page->registers.reinitiations);
 }
 
 void vcm5_supervisor_set_hard_error(struct vcm5_supervisor_port *port, bool bit) {

@@ -64,6 +64,14 @@ uint32_t vcm5_supervisor_async_or_rises(const struct vcm5_supervisor_port *port)
 /* Whether that interrupts this node, as an interrupt broadcast of VCM5_ATTENTION_ASYNC_OR would. */
 void vcm5_supervisor_set_async_or_interrupts(struct vcm5_supervisor_port *port, bool interrupts);
 
+/* The end of a timeslice (CN10): asks for the control network to be flushed, which aborts what the
+ * users' programs have in progress in it; whether it is, and so what NIs hold can be saved; asks for
+ * it to be reinitiated, as soon as it is flushed: NIs go on with what they hold. When they do it is no
+ * longer flushed, and may be flushed again. One supervisor of a partition at a time does this. */
+void vcm5_supervisor_flush(struct vcm5_supervisor_port *port);
+bool vcm5_supervisor_flushed(const struct vcm5_supervisor_port *port);
+void vcm5_supervisor_reinitiate(struct vcm5_supervisor_port *port);
+
 /* Hard errors (CN8): says that this node, or a part of the machine that is watched in its name, has
  * one; the OR over the partition. */
 void vcm5_supervisor_set_hard_error(struct vcm5_supervisor_port *port, bool bit);

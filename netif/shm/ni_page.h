@@ -146,7 +146,8 @@ struct vcm5_control_results {
   uint32_t error;           /* the first error report, 0: none; VCM5_ERROR_... take it apart */
   uint32_t error_parties;   /* who met: first node of either side, 16 bits each; all ones: the error
                                is this NI's own link's */
-  uint8_t pad[128 - 16 * 4];
+  uint32_t flushed;         /* in a supervisor page: the network is flushed, and holds (CN10) */
+  uint8_t pad[128 - 17 * 4];
 };
 
 /* Fields of vcm5_control_results.error: the kind (enum ControlFault of

@@ -40,7 +40,9 @@ struct vcm5_supervisor_page {
   struct {
     uint32_t listening;  /* bit k: broadcasts of kind k are wanted; others are dropped here */
     uint32_t hard_error; /* this node, or what a driver watches in its name, has a hard error */
-    uint8_t pad[128 - 2 * 4];
+    uint32_t flushes;    /* grows: the control network is to be flushed (CN10) */
+    uint32_t reinitiations; /* grows: it is to be reinitiated, once it is flushed */
+    uint8_t pad[128 - 4 * 4];
   } registers;
   struct vcm5_control_results control; /* async_or_result, async_or_rises: the supervisor's */
 

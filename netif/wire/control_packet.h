@@ -56,18 +56,27 @@ constexpr uint32_t IdentityWord(Combiner combiner, bool first) {
 enum class BroadcastOperation : uint32_t { kUser = 0, kSupervisor = 1, kInterrupt = 2, kUtility = 3 };
 inline constexpr unsigned kBroadcastClasses = 4;
 
+// Further operations of a single-source packet, privileged and of one packet: the end of a
+// timeslice and the beginning of the next (switches/control/combining_node.h, CN10). The word of
+// kFlush is where the words of user broadcasts are counted from afterwards.
+inline constexpr uint32_t kFlush = 4;
+inline constexpr uint32_t kReinitiate = 5;
+inline constexpr unsigned kSingleSourceOperations = 6;
+
 // Synchronisation bits of an idle packet (kSynchronise), each an OR over the partition.
 inline constexpr uint32_t kSyncUser = 1;        // the user's asynchronous OR
 inline constexpr uint32_t kSyncSupervisor = 2;  // the supervisor's
 inline constexpr uint32_t kSyncHardError = 4;   // a hard error of a chip or an NI (CN8)
 
 // kParties goes before kError and says who met: the first leaf of either side, 16 bits each. Leaves
-// send no kParties: the network knows where a packet came from.
+// send no kParties: the network knows where a packet came from. kFlushed answers kFlush: on its way
+// up that all is flushed below, on its way down that all is.
 enum class IdleOperation : uint32_t {
   kSynchronise = 0,
   kFlowControl = 1,
   kError = 2,
-  kParties = 3
+  kParties = 3,
+  kFlushed = 4
 };
 
 // The independent ordered streams of multiple-source packets. An abstain packet's operation is the
@@ -164,6 +173,15 @@ constexpr uint64_t MakeCombine(CombineOperation operation, Combiner combiner, ui
 constexpr uint64_t MakeBroadcast(BroadcastOperation operation, uint32_t word, uint64_t flags) {
   return Make(ControlType::kSingleSource, static_cast<uint32_t>(operation), word) | flags;
 }
+constexpr uint64_t MakeFlush(uint32_t count_from) {
+  return Make(ControlType::kSingleSource, kFlush, count_from) | kFirst | kLast;
+}
+constexpr uint64_t MakeReinitiate() {
+  return Make(ControlType::kSingleSource, kReinitiate, 0) | kFirst | kLast;
+}
+constexpr uint64_t MakeFlushed() {
+  return Make(ControlType::kIdle, static_cast<uint32_t>(IdleOperation::kFlushed), 0);
+}
 constexpr uint64_t MakeAbstain(unsigned stream, bool abstain) {
   return Make(ControlType::kAbstain, stream, abstain ? 1 : 0);
 }
@@ -214,7 +232,7 @@ constexpr bool WellFormed(uint64_t body) {
       may_be_set |= kCombinerMask | kMessage | kSegment | kOverflow;
       break;
     case ControlType::kSingleSource:
-      if (operation >= kBroadcastClasses) return false;
+      if (operation >= kSingleSourceOperations) return false;
       may_be_set |= kMessage;
       break;
     case ControlType::kAbstain:
@@ -229,7 +247,7 @@ constexpr bool WellFormed(uint64_t body) {
         may_be_set |= kError;
         if (FaultOf(body) == ControlFault::kNone || (Word(body) & 0xf) >= kControlFaults)
           return false;
-      } else {
+      } else if (operation != static_cast<uint32_t>(IdleOperation::kFlushed)) {
         return false;
       }
       break;

@@ -72,7 +72,9 @@ Embedded::Machine::Machine(EmbeddedOptions options)
     agents_.push_back(std::move(made));
   }
   for (ControlAgentOptions& control : controls) {
-    agents_.push_back(MakeControlAgent(std::move(control)));
+    auto made = MakeControlAgent(std::move(control));
+    control_agents_.push_back(made.get());
+    agents_.push_back(std::move(made));
   }
 
   const unsigned threads = std::clamp(options_.threads, 1u, spec.nodes);

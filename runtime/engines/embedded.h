@@ -15,6 +15,7 @@
 #include <vector>
 
 #include "absl/status/status.h"
+#include "absl/status/statusor.h"
 #include "daemons/driver/agent.h"
 #include "netif/port/ni_port.h"
 #include "netif/port/supervisor.h"
@@ -23,7 +24,8 @@
 
 namespace vcm5 {
 
-class AllFallDown;  // daemons/driver/all_fall_down.h
+class AllFallDown;    // daemons/driver/all_fall_down.h
+struct SavedMachine;  // runtime/engines/saved_machine.h
 
 struct EmbeddedOptions {
   MachineSpec spec;
@@ -84,6 +86,22 @@ class Embedded {
   // Empties the data networks of a running program and fills them again (DN7). To be used on the
   // machine's thread (there is but one), from a node's fiber or from on_switch, at any moment.
   AllFallDown MakeAllFallDown();
+
+  // The end of a timeslice, and the beginning of the next (SY2, CN10, NI11). To be used like
+  // MakeAllFallDown, or while nothing runs.
+  //
+  //   Freeze()   empties the data networks and flushes the control networks; NIs hold
+  //   Save()     what users have in the machine, ports of nodes included; the rest is the programs'
+  //   Restore()  instead of that, what users had who were saved, here or in another machine
+  //   Resume()   messages are sent on, and what was not complete in the control network begins again
+  //
+  // Programs that run while the machine is frozen find networks that take nothing. They must not run
+  // between Save and Resume if it is there that they are to go on as they were. A status says what is
+  // wrong; after a failed Restore the machine is as it was before it, still frozen.
+  absl::Status Freeze();
+  absl::StatusOr<SavedMachine> Save();
+  absl::Status Restore(const SavedMachine& saved);
+  absl::Status Resume();
 
   // What the networks carried, and who waits for whom.
   std::vector<FabricStat> Stats() const;

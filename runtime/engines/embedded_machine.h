@@ -14,6 +14,7 @@
 
 #include "absl/status/status.h"
 #include "daemons/driver/agent.h"
+#include "daemons/driver/control_agent.h"
 #include "daemons/driver/data_agent.h"
 #include "daemons/driver/doorbell.h"
 #include "netif/port/network_positions.h"
@@ -71,14 +72,21 @@ class Embedded::Machine {
     return reinterpret_cast<vcm5_ni_page*>(memory_.data() + node * (node_bytes_ + kColour));
   }
 
+  absl::Status Freeze();
+  absl::StatusOr<SavedMachine> Save();
+  absl::Status Restore(const SavedMachine& saved);
+  absl::Status Resume();
+
   Supervisor supervisor(uint32_t node) { return supervisors_.Attach(node, nodes_.at(node).port); }
 
   EmbeddedOptions options_;
   std::vector<std::unique_ptr<Agent>> agents_;  // left, right, control of each partition
-  std::vector<DataNetworkAgent*> data_agents_;  // of these
+  std::vector<DataNetworkAgent*> data_agents_;  // of these, by half
+  std::vector<ControlNetworkAgent*> control_agents_;  // and by partition
 
  private:
   static void Idle(vcm5_port* port);
+  absl::Status SettleControl();
   Doorbell MakeDoorbell(uint32_t bells);
   void AttachNode(uint32_t physical, uint32_t self, const Doorbell* halves,
                   const Doorbell& control);
@@ -126,6 +134,9 @@ class Embedded::Machine {
     std::atomic<bool> stopped{false};
     absl::Status status;
   };
+  // While the machine is frozen: what fell, by half.
+  bool frozen_ = false;
+  std::vector<std::vector<CapturedMessage>> captured_;
   std::mutex status_mutex_;  // guards every status
   std::vector<Outcome> outcomes_;
 };

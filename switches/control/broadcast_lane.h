@@ -49,8 +49,14 @@ class BroadcastLane {
     return ControlFault::kNone;
   }
 
-  // A word may have been dropped somewhere in the network.
+  // A word may have been dropped somewhere in the network, or it is flushed (combining_node.h): until
+  // Restart(), whatever comes is dropped. Then words are counted from `count_from`, of which nobody
+  // has consumed any.
   void Stop() { broken_ = true; }
+  void Restart(uint32_t count_from) {
+    *this = BroadcastLane();
+    passed_down_ = count_from;
+  }
 
   uint32_t least_consumed() const { return least_; }
   // Where the last packet on its way up came from: below a node where two sources met, the way to

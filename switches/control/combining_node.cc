@@ -34,6 +34,8 @@ bool CombiningNode::HandleIdle(unsigned side, uint64_t body, uint64_t* up) {
       HandleError(body);
       *up = body;
       return true;
+    case IdleOperation::kFlushed:
+      return HandleFlushed(side, body, up);
   }
   SetFault(ControlFault::kBadPacket, body, body);
   return false;
@@ -45,6 +47,26 @@ void CombiningNode::HandleError(uint64_t body) {
   if (control_body::FaultOf(body) != ControlFault::kCrc) return;
   for (MultiSourceStream& stream : stream_) stream.Stop();
   for (BroadcastLane& lane : lane_) lane.Stop();
+}
+
+void CombiningNode::Flush(uint32_t count_from) {
+  for (MultiSourceStream& stream : stream_) stream.Stop();
+  lane_[static_cast<unsigned>(BroadcastOperation::kUser)].Stop();
+  unflushed_ = 3;
+  count_from_ = count_from;
+}
+
+bool CombiningNode::HandleFlushed(unsigned side, uint64_t body, uint64_t* up) {
+  if ((unflushed_ & (1u << side)) == 0) {
+    SetFault(ControlFault::kBadPacket, body, body);
+    return false;
+  }
+  unflushed_ &= ~(1u << side);
+  if (unflushed_ != 0) return false;
+  for (MultiSourceStream& stream : stream_) stream.Restart();
+  lane_[static_cast<unsigned>(BroadcastOperation::kUser)].Restart(count_from_);
+  *up = body;
+  return true;
 }
 
 CombiningNode::Fault CombiningNode::TakeFault() {

@@ -7,6 +7,21 @@
 // passes on; one about a damaged packet stops all streams and broadcasts here, for who knows which
 // word is missing. What comes out of the root's parent link is turned round there by TurnAtRoot.
 //
+// At the end of a user's timeslice a flush (kFlush, CN10) goes up from some supervisor's leaf, past
+// whatever waits, turns at the root, and goes down to all. A node that it comes down to drops the
+// multiple-source operations and user broadcasts in progress, and what still comes of them. A leaf
+// answers kFlushed when it sends no more of them; a node passes that on when both children have
+// said so, and is then as it was made: links are in order, so nothing can come any more. Out of the
+// root it turns and tells all leaves that the network is empty. Synchronisation bits and privileged
+// broadcasts are not the user's, and stay. A flush or kReinitiate that meets another flush is
+// dropped.
+//
+//   Every word that came out of the root before the flush did reaches its leaves before the flush,
+//   for links are in order and nodes keep nothing that goes down. Of every other word none reaches
+//   any leaf: before the flush it was not out of the root, which turns a packet round at once, and
+//   afterwards the node where it waits drops it, or the first that it comes to. So all leaves have had
+//   the same words, and what an NI has not had, none has.
+//
 // A pure machine (DESIGN.md section 3): inputs are the Handle functions, outputs their results and
 // PollUp. At most one packet for the parent results at once; when a stream can go on, ReadyUp says
 // so. Packets are given as bodies: links check and make CRCs.
@@ -67,6 +82,9 @@ class CombiningNode {
   bool has_fault() const { return fault_.kind != ControlFault::kNone; }
   Fault TakeFault();
 
+  // A flush has come down, and not both children have answered.
+  bool flushing() const { return unflushed_ != 0; }
+
   const CombiningNodeStats& stats() const { return stats_; }
   const MultiSourceStream& stream(unsigned stream) const { return stream_[stream]; }
   const BroadcastLane& lane(unsigned broadcast_class) const { return lane_[broadcast_class]; }
@@ -75,6 +93,8 @@ class CombiningNode {
  private:
   bool HandleIdle(unsigned side, uint64_t body, uint64_t* up);
   void HandleError(uint64_t body);
+  bool HandleFlushed(unsigned side, uint64_t body, uint64_t* up);
+  void Flush(uint32_t count_from);
   void SetFault(ControlFault kind, uint64_t left, uint64_t right) { fault_ = {kind, left, right}; }
 
   CombiningNodeStats stats_;
@@ -83,6 +103,8 @@ class CombiningNode {
   std::array<BroadcastLane, kBroadcastClasses> lane_;
   uint32_t sync_[2] = {0, 0};  // synchronisation bits, by child
   uint32_t told_sync_ = 0;     // their OR, as the parent knows it
+  uint32_t unflushed_ = 0;     // bit mask of the children that have to answer a flush
+  uint32_t count_from_ = 0;    // the flush's word
 };
 
 // What the root sends down when `up` comes out of its parent link. False: nothing, as for an
@@ -130,6 +152,10 @@ inline CombiningNode::Up CombiningNode::HandleFromChild(unsigned side, uint64_t 
       return kNothing;
     }
     case ControlType::kSingleSource: {
+      if (__builtin_expect(control_body::Operation(body) >= kBroadcastClasses, 0)) {
+        *up = body;
+        return flushing() ? kNothing : kOne;
+      }
       BroadcastLane& lane = lane_[control_body::Operation(body)];
       const ControlFault fault = lane.HandleFromChild(side, body);
       if (__builtin_expect(fault != ControlFault::kNone, 0)) SetFault(fault, body, body);
@@ -161,7 +187,11 @@ inline void CombiningNode::HandleFromParent(uint64_t body, Down* down) {
       break;
     }
     case ControlType::kSingleSource:
-      lane_[control_body::Operation(body)].HandleFromParent();
+      if (__builtin_expect(control_body::Operation(body) < kBroadcastClasses, 1)) {
+        lane_[control_body::Operation(body)].HandleFromParent();
+      } else if (control_body::Operation(body) == kFlush) {
+        Flush(control_body::Word(body));
+      }
       *down = {{body, body}, 3};
       break;
     case ControlType::kIdle:

@@ -1,5 +1,6 @@
 #include "switches/control/control_network.h"
 
+#include <algorithm>
 #include <bit>
 #include <utility>
 
@@ -120,7 +121,7 @@ void ControlNetwork::GoUp(uint32_t id, ControlPacket packet) {
   for (;;) {
     if (__builtin_expect(!LinkGood(id, packet), 0)) return;
     const uint32_t parent = tree_.parent(id);
-    if (parent == BinaryTree::kNone) return Turn(packet);
+    if (parent == BinaryTree::kNone) return tree_.is_leaf(id) ? TurnAlone(packet) : Turn(packet);
     CombiningNode& node = nodes_[parent - tree_.leaves()];
     uint64_t up = 0;
     const CombiningNode::Up sends = node.HandleFromChild(tree_.side(id), packet.body, &up);
@@ -158,10 +159,31 @@ void ControlNetwork::Turn(ControlPacket packet) {
       ++stats_.operations[control_body::Operation(down)];
     } else if (Type(down) == ControlType::kSingleSource) {
       ++stats_.broadcasts[control_body::Operation(down)];
+      // What goes wrong afterwards is another user's.
+      if (control_body::Operation(down) == kFlush) std::fill(raised_.begin(), raised_.end(), 0);
     }
   }
   if (down != packet.body) packet = SealControlPacket(down);
   GoDown(tree_.root(), packet);
+}
+
+// Comes from the only leaf of the partition, where no node drops what it sends between a flush and
+// its answer.
+void ControlNetwork::TurnAlone(const ControlPacket& packet) {
+  using namespace control_body;
+  constexpr auto kUser = static_cast<uint32_t>(BroadcastOperation::kUser);
+  const uint32_t operation = Operation(packet.body);
+  bool aborted = true;  // by a flush
+  if (Type(packet.body) == ControlType::kSingleSource) {
+    aborted = operation == kUser || operation >= kBroadcastClasses;
+  } else if (Type(packet.body) == ControlType::kIdle) {
+    const auto idle = static_cast<IdleOperation>(operation);
+    if (idle == IdleOperation::kFlushed) flushing_alone_ = false;
+    aborted = idle == IdleOperation::kFlowControl && FlowClass(packet.body) == kUser;
+  }
+  if (flushing_alone_ && aborted) return;
+  if (Type(packet.body) == ControlType::kSingleSource && operation == kFlush) flushing_alone_ = true;
+  Turn(packet);
 }
 
 // Follows a packet that the link above `id` carries down, to the leftmost leaf that it reaches; then

@@ -59,7 +59,7 @@ struct ControlNetworkStats {
   uint64_t departed[kControlTypes] = {};  // packets to leaves, by type
   uint64_t hops = 0;                      // packets on links inside the tree
   uint64_t operations[kCombineOperations] = {};  // multiple-source messages turned at the root
-  uint64_t broadcasts[kBroadcastClasses] = {};   // single-source messages turned at the root
+  uint64_t broadcasts[kSingleSourceOperations] = {};  // single-source messages turned at the root
   uint64_t faults[kControlFaults] = {};
   uint64_t events_dropped = 0;
   uint64_t departure_stalls = 0;  // pauses for want of room for departures
@@ -129,6 +129,7 @@ class ControlNetwork {
   void GoUp(uint32_t id, ControlPacket packet);
   void Pump(uint32_t id, unsigned stream);
   void Turn(ControlPacket packet);
+  void TurnAlone(const ControlPacket& packet);
   void GoDown(uint32_t id, ControlPacket packet);
   void SetLinkFaults(const std::vector<ControlLinkFault>& faults);
   void Pass(bool down, uint32_t id, ControlPacket* packet) {
@@ -151,6 +152,7 @@ class ControlNetwork {
   uint32_t input_tail_ = 0;
   std::vector<Work> work_;  // a stack; the last of the first work_count_ is next
   size_t work_count_ = 0;
+  bool flushing_alone_ = false;  // of a partition of one leaf: it has not answered a flush
   std::vector<ControlDeparture> departures_;  // the first departure_count_
   size_t departure_count_ = 0;
   std::vector<ControlEvent> events_;

@@ -54,6 +54,22 @@ ControlFault MultiSourceStream::Break(ControlFault fault, uint64_t left, uint64_
   return fault;
 }
 
+void MultiSourceStream::Stop() {
+  Restart();
+  broken_ = true;
+  needed_ = 0;
+}
+
+void MultiSourceStream::Restart() {
+  first_[0] = first_[1] = first_[kAside] = 0;
+  for (Positions& behind : behind_) behind = {};
+  active_ = needed_ = 3;
+  ready_ = 0;
+  in_message_ = told_abstain_ = broken_ = false;
+  tell_ = Tell::kNothing;
+  up_residue_ = down_residue_ = {};
+}
+
 void MultiSourceStream::CheckInvariants() const {
   for (unsigned side = 0; side < 2; ++side) {
     VCM5_CHECK(waiting(side) <= mask_ + 1);

@@ -18,8 +18,8 @@
 // node that tells its parent that it abstains has nothing in flight either.
 //
 // A fault (different operations meet, a word too many) breaks the stream: it says which once, and
-// drops all that comes until it is made anew. So does damage anywhere in the network (Stop): a word
-// that was dropped would leave the others out of step, and their results wrong.
+// drops all that comes until it is flushed. So does damage anywhere in the network (Stop): a word that
+// was dropped would leave the others out of step, and their results wrong.
 #ifndef VCM5_SWITCHES_CONTROL_MULTI_SOURCE_STREAM_H_
 #define VCM5_SWITCHES_CONTROL_MULTI_SOURCE_STREAM_H_
 
@@ -84,7 +84,10 @@ class alignas(64) MultiSourceStream {
   // A multiple-source packet of this stream from the parent.
   ControlFault HandleFromParent(uint64_t body, Down* down);
 
-  void Stop() { Break(ControlFault::kCrc, 0, 0); }
+  // Aborts the operations in progress, at damage or at the end of a timeslice (combining_node.h);
+  // whatever comes is dropped until Restart(), which leaves the stream as it was made.
+  void Stop();
+  void Restart();
 
   // ---- to look at it ----
 

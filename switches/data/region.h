@@ -20,6 +20,7 @@
 #include <vector>
 
 #include "netif/wire/data_packet.h"
+#include "runtime/base/check.h"
 #include "switches/data/link_faults.h"
 #include "switches/data/router_chip.h"
 #include "switches/topology/chip_ways.h"
@@ -99,6 +100,13 @@ class Region {
     const Port& port = leaf_port_[leaf - first_leaf_];
     chips_[port.chip].HandleCredit(port.port, messages);
     Activate(port.chip);
+  }
+  // The NI was given what a user had: `messages` of its free slots are taken.
+  void TakeLeafCredit(uint32_t leaf, uint32_t messages) {
+    const Port& port = leaf_port_[leaf - first_leaf_];
+    RouterChip& chip = chips_[port.chip];
+    VCM5_CHECK(messages <= chip.Credit(port.port));
+    chip.SetCredit(port.port, chip.Credit(port.port) - messages);
   }
   // A packet or credits from the far end of a cut wire. False if the packet came without credit, or
   // more credits than packets that we sent: the peer cannot be trusted. By a wire that is mapped out

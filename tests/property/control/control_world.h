@@ -89,7 +89,9 @@ class TestSupervisor {
   vcm5_supervisor_port side_;
 };
 
-class ControlWorld {
+// `Network` is ControlNetwork, or LinkedNetwork.
+template <class Network>
+class ControlWorldOf {
  public:
   struct Leaf {
     std::unique_ptr<TestPage> memory;
@@ -100,7 +102,7 @@ class ControlWorld {
     std::deque<ControlPacket> down;  // on the link from it
   };
 
-  ControlWorld(BinaryTree tree, const NiGeometry& geometry, ControlNetworkOptions options = {})
+  ControlWorldOf(BinaryTree tree, const NiGeometry& geometry, ControlNetworkOptions options = {})
       : network_(std::move(tree), WithDepths(options, geometry)), leaves_(network_.tree().leaves()) {
     ControlPort::Options port_options;
     port_options.geometry = geometry;
@@ -122,7 +124,7 @@ class ControlWorld {
   vcm5_port* program(uint32_t i) { return &leaves_[i].program; }
   ControlPort& port(uint32_t i) { return *leaves_[i].port; }
   vcm5_supervisor_port* supervisor(uint32_t i) { return leaves_[i].supervisor->side(); }
-  ControlNetwork& network() { return network_; }
+  Network& network() { return network_; }
   void set_check(bool check) { check_ = check; }
 
   // ---- steps ----
@@ -182,7 +184,7 @@ class ControlWorld {
         Poll(i, false, 1 + random.Below(4));
         break;
       case 1:
-        ArriveUp(i);
+        if (!ArriveUp(i)) RunNetwork();
         break;
       default:
         ArriveDown(i);
@@ -202,6 +204,8 @@ class ControlWorld {
       for (uint32_t i = 0; i < leaves(); ++i) {
         while (ArriveUp(i)) moved = true;
       }
+      if constexpr (requires { network_.Move(); }) moved |= network_.Move();
+      RunNetwork();
       for (uint32_t i = 0; i < leaves(); ++i) {
         while (ArriveDown(i)) moved = true;
         if (port(i).WantsPoll()) moved = true;
@@ -222,12 +226,14 @@ class ControlWorld {
     return options;
   }
 
-  ControlNetwork network_;
+  Network network_;
   std::vector<Leaf> leaves_;
   bool check_ = true;
   unsigned polls_ = 0;
   unsigned arrivals_ = 0;
 };
+
+using ControlWorld = ControlWorldOf<ControlNetwork>;
 
 // A random shape over `leaves` leaves, from bushy to thin.
 inline BinaryTree RandomTree(uint32_t leaves, Prng& random) {

@@ -58,6 +58,11 @@ TEST_F(ControlPortTest, MakesPacketsOfACombineMessage) {
                                  kLast | kSegment));
   EXPECT_TRUE(ControlPacketCrcGood(packets_[0]));
   EXPECT_EQ(Poll(), 0u);
+  // The words are kept until their results are there.
+  EXPECT_EQ(vcm5_port_control_space(&program_, VCM5_FIFO_COMBINE), 14u);
+  Handle(WithWord(body(0) & ~kSegment, 0));
+  EXPECT_EQ(vcm5_port_control_space(&program_, VCM5_FIFO_COMBINE), 14u);
+  Handle(WithWord(body(1) & ~kSegment, 0));
   EXPECT_EQ(vcm5_port_control_space(&program_, VCM5_FIFO_COMBINE), 16u);
 }
 
