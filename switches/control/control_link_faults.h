@@ -19,9 +19,10 @@ class ControlLinkFaults {
 
   void Add(uint32_t link, const ControlLinkFault& fault);
 
-  // A packet goes by a link. Counts it and flips its bits, if faults strike it.
-  void Pass(uint32_t link, ControlPacket* packet) {
-    if (place_[link] != kNone) Strike(afflicted_[place_[link]], packet);
+  // A packet goes by a link: counts it, and returns it as it arrives.
+  ControlPacket Carry(uint32_t link, ControlPacket packet) {
+    if (place_[link] != kNone) Strike(afflicted_[place_[link]], &packet);
+    return packet;
   }
 
   uint64_t flipped() const { return flipped_; }  // bits

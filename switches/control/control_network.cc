@@ -50,7 +50,7 @@ void ControlNetwork::HandlePacket(uint32_t leaf, const ControlPacket& packet) {
 }
 
 inline void ControlNetwork::Arrive(uint32_t leaf, ControlPacket packet) {
-  Pass(false, leaf, &packet);
+  packet = Carry(false, leaf, packet);
   const uint64_t body = packet.body;
   ++stats_.arrived[static_cast<unsigned>(Type(body))];
   if (__builtin_expect(!control_body::WellFormed(body), 0)) {
@@ -132,9 +132,8 @@ void ControlNetwork::GoUp(uint32_t id, ControlPacket packet) {
                                                                 : control_body::StreamOf(up);
       if (node.ReadyUp(stream)) Push(Work::Kind::kPump, parent, {stream, 0, 0});
     }
-    packet = SealControlPacket(up);
     id = parent;
-    Pass(false, id, &packet);
+    packet = Carry(false, id, SealControlPacket(up));
   }
 }
 
@@ -146,9 +145,7 @@ void ControlNetwork::Pump(uint32_t id, unsigned stream) {
   if (node.has_fault()) TakeFault(id);
   if (!sends) return;
   if (node.ReadyUp(stream)) Push(Work::Kind::kPump, id, {stream, 0, 0});
-  ControlPacket packet = SealControlPacket(up);
-  Pass(false, id, &packet);
-  GoUp(id, packet);
+  GoUp(id, Carry(false, id, SealControlPacket(up)));
 }
 
 void ControlNetwork::Turn(ControlPacket packet) {
@@ -195,7 +192,7 @@ void ControlNetwork::GoDown(uint32_t id, ControlPacket packet) {
       if (PopDown(&id, &packet)) continue;
       return;
     }
-    Pass(true, id, &packet);
+    packet = Carry(true, id, packet);
     if (__builtin_expect(!LinkGood(id, packet, true), 0)) return;
     CombiningNode& node = nodes_[id - tree_.leaves()];
     CombiningNode::Down down;
@@ -224,16 +221,19 @@ void ControlNetwork::GoDown(uint32_t id, ControlPacket packet) {
   }
 }
 
+ControlPacket ControlNetwork::CarryFaulty(uint32_t link, ControlPacket packet) {
+  return link_faults_->Carry(link, packet);
+}
+
 inline bool ControlNetwork::LinkGood(uint32_t id, const ControlPacket& packet, bool down) {
   if (__builtin_expect(ControlPacketCrcGood(packet), 1)) return true;
   Raise(ControlFault::kCrc, id, packet.body, packet.body, down);
   return false;
 }
 
-inline void ControlNetwork::Depart(uint32_t leaf, ControlPacket packet) {
-  Pass(true, leaf, &packet);
+inline void ControlNetwork::Depart(uint32_t leaf, const ControlPacket& packet) {
   // There is room for one whenever a step begins, and whoever makes another looks.
-  departures_[departure_count_++] = {leaf, packet};
+  departures_[departure_count_++] = {leaf, Carry(true, leaf, packet)};
   ++stats_.departed[static_cast<unsigned>(Type(packet.body))];
 }
 

@@ -132,11 +132,13 @@ class ControlNetwork {
   void TurnAlone(const ControlPacket& packet);
   void GoDown(uint32_t id, ControlPacket packet);
   void SetLinkFaults(const std::vector<ControlLinkFault>& faults);
-  void Pass(bool down, uint32_t id, ControlPacket* packet) {
-    if (__builtin_expect(link_faults_ != nullptr, 0)) link_faults_->Pass(2 * id + down, packet);
+  // The packet as the far end of the link above `id` gets it.
+  ControlPacket Carry(bool down, uint32_t id, ControlPacket packet) {
+    return __builtin_expect(link_faults_ == nullptr, 1) ? packet : CarryFaulty(2 * id + down, packet);
   }
+  [[gnu::cold]] ControlPacket CarryFaulty(uint32_t link, ControlPacket packet);
   bool LinkGood(uint32_t id, const ControlPacket& packet, bool down = false);
-  void Depart(uint32_t leaf, ControlPacket packet);
+  void Depart(uint32_t leaf, const ControlPacket& packet);
   void Raise(ControlFault fault, uint32_t id, uint64_t left, uint64_t right, bool down = false);
   ControlParty SubtreeBelow(uint32_t id) const;
   ControlParty SourceBelow(uint32_t id, unsigned broadcast_class) const;

@@ -21,9 +21,9 @@ TEST(ControlLinkFaultsTest, StrikesThePacketsThatItSays) {
   faults.Add(2, {.bit = 3, .first = 2, .every = 3});
   for (uint32_t packet = 1; packet <= 9; ++packet) {
     ControlPacket sent = SealControlPacket(Add(packet));
-    faults.Pass(1, &sent);
+    sent = faults.Carry(1, sent);
     EXPECT_TRUE(ControlPacketCrcGood(sent));
-    faults.Pass(2, &sent);
+    sent = faults.Carry(2, sent);
     EXPECT_EQ(ControlPacketCrcGood(sent), packet % 3 != 2) << packet;
     EXPECT_EQ(sent.body, packet % 3 == 2 ? Add(packet) ^ 8 : Add(packet));
   }
@@ -35,7 +35,7 @@ TEST(ControlLinkFaultsTest, EveryBitOfAPacketIsChecked) {
     ControlLinkFaults faults(1);
     faults.Add(0, {.bit = bit});
     ControlPacket packet = SealControlPacket(Add(bit));
-    faults.Pass(0, &packet);
+    packet = faults.Carry(0, packet);
     EXPECT_FALSE(ControlPacketCrcGood(packet)) << bit;
   }
 }
