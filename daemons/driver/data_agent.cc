@@ -149,7 +149,7 @@ DataAgent::DataAgent(DataAgentOptions options)
       links_(tree_, options.part, options.parts, std::move(options.links), region_,
              [this](std::string what) {
                // It carries wires of many partitions.
-               AddError({FabricError::kNetwork, std::move(what), LeavesOf(tree_)});
+               AddError({FabricError::kNetwork, std::move(what), kEverywhere});
              }) {
   const NiGeometry geometry = GeometryOf(options.spec);
   const vcm5_ni_offsets offsets = geometry.Offsets();
