@@ -30,9 +30,14 @@ class ControlAgent final : public ControlNetworkAgent {
   std::vector<FabricError> TakeErrors() override { return std::exchange(errors_, {}); }
   std::vector<FabricStat> Stats() const override;
   std::vector<std::string> Waiting() const override;
+  bool Flushed() const override {
+    return std::all_of(ports_.begin(), ports_.end(),
+                       [](const ControlPort& port) { return port.flushed(); });
+  }
   bool SaveNi(uint32_t member, SavedNi* saved) const override { return ports_[member].Save(saved); }
   void RestoreNi(uint32_t member, const SavedNi& saved) override {
-    if (ports_[member].failed()) leaves_[member].reported = false;  // that was another user
+    leaves_[member].reported = false;  // that was another user
+    signalled_.clear();
     ports_[member].Restore(saved);
     NoteNeeds(member);
   }

@@ -37,6 +37,8 @@ struct ControlAgentOptions {
 // thread that gives it its turns.
 class ControlNetworkAgent : public Agent {
  public:
+  // Whether every member's NI knows that all of the network is flushed.
+  virtual bool Flushed() const = 0;
   // Out of the NI of a member (by relative address), and into it: what its user has in the control
   // network (NI11), while that is flushed and the user's program does not run. SaveNi is false if
   // the program failed. What the NIs were given reaches the network at the agent's next turns; only

@@ -145,7 +145,7 @@ DataAgent::DataAgent(DataAgentOptions options)
       links_(tree_, options.part, options.parts, std::move(options.links), region_,
              [this](std::string what) {
                // It carries wires of many partitions.
-               AddError({FabricError::kNetwork, std::move(what), LeavesOf(tree_)});
+               AddError({FabricError::kNetwork, std::move(what), kEverywhere});
              }) {
   const std::vector<const RouteTable*> routes_of =
       MakeRoutes(tree_.leaves(), partitions_, &routes_);

@@ -92,8 +92,8 @@ class ControlPort {
   // false, and nothing has happened.
   bool PollWord(unsigned fifo, ControlPacket* out);
 
-  // A packet from the network. After a damaged one, results and broadcasts are dropped: they might be
-  // taken for those that were lost.
+  // A packet from the network. After a damaged one, results and broadcasts are dropped until another
+  // user is restored: they might be taken for those that were lost.
   void Handle(const ControlPacket& packet);
 
   // Whether something for the program to look at has been published since the last call.

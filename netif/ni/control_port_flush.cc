@@ -99,6 +99,9 @@ void ControlPort::Restore(const SavedNi& saved) {
   VCM5_CHECK_MSG(flushed_, "restored without a flush");
   for (unsigned fifo = 0; fifo < VCM5_CONTROL_FIFOS; ++fifo) fifo_[fifo].Restore(saved.fifo[fifo]);
   error_ = ControlPortError::kHeld;
+  out_of_step_ = false;
+  link_fault_ = ControlFault::kNone;
+  hard_error_ = false;
   held_sync_ = saved.async_or_told != 0 ? kSyncUser : 0;
   sync_heard_ = static_cast<uint8_t>((sync_heard_ & ~kSyncUser) |
                                      (saved.async_or_result != 0 ? kSyncUser : 0));

@@ -24,7 +24,8 @@ Embedded::Machine::Machine(EmbeddedOptions options)
       memory_((node_bytes_ + kColour) * options_.spec.leaves()),
       supervisors_(options_.spec.leaves()),
       nodes_(options_.spec.leaves()),
-      outcomes_(std::max<size_t>(options_.partitions.size(), 1)) {
+      outcomes_(std::max<size_t>(options_.partitions.size(), 1)),
+      damage_(outcomes_.size()) {
   const MachineSpec& spec = options_.spec;
   if (options_.partitions.empty()) options_.partitions.push_back(UsableNodes(spec));
   if (options_.hosts) {

@@ -97,7 +97,12 @@ class Embedded {
   //
   // Programs that run while the machine is frozen find networks that take nothing. They must not run
   // between Save and Resume if it is there that they are to go on as they were. A status says what is
-  // wrong; after a failed Restore the machine is as it was before it, still frozen.
+  // wrong; after a failed Save or Restore the machine is as it was before it, still frozen.
+  //
+  // All partitions are frozen together. Freeze fails if a network does not get empty, as when a flush
+  // is damaged on its way: then there is nothing to save or restore, and Resume lets those partitions
+  // go on whose networks are whole. What a network has reported of a user is not saved, for words or
+  // messages may be missing, nor does it go on: the partition ends, or is restored to somebody else.
   absl::Status Freeze();
   absl::StatusOr<SavedMachine> Save();
   absl::Status Restore(const SavedMachine& saved);

@@ -134,11 +134,13 @@ class Embedded::Machine {
     std::atomic<bool> stopped{false};
     absl::Status status;
   };
-  // While the machine is frozen: what fell, by half.
+  // While the machine is frozen: whether the networks got empty, and what fell, by half.
   bool frozen_ = false;
+  absl::Status frozen_well_;
   std::vector<std::vector<CapturedMessage>> captured_;
   std::mutex status_mutex_;  // guards every status
   std::vector<Outcome> outcomes_;
+  std::vector<absl::Status> damage_;  // by partition: what a network said first of its user
 };
 
 }  // namespace vcm5

@@ -11,7 +11,7 @@ namespace vcm5 {
 namespace {
 
 constexpr uint32_t kMagic = 0x35564153;  // "SAV5"
-constexpr uint32_t kVersion = 1;
+constexpr uint32_t kVersion = 2;
 constexpr size_t kHeaderWords = 3;
 constexpr uint32_t kPacketWords = 3 + kCm5eWordsMax;
 constexpr uint32_t kMessageWords = 2 + kPacketWords;
@@ -60,6 +60,7 @@ std::vector<uint32_t> SavedMachine::Encode() const {
   to.Put(static_cast<uint32_t>(partitions.size()));
   for (const SavedPartition& partition : partitions) {
     to.Put(static_cast<uint32_t>(partition.nodes.size()));
+    to.Put(partition.has_host ? 1 : 0);
     for (const SavedPartition::Node& node : partition.nodes) {
       AppendSavedNi(node.ni, to);
       AppendSavedPort(node.port, to);
@@ -101,6 +102,7 @@ absl::StatusOr<SavedMachine> SavedMachine::Decode(std::span<const uint32_t> word
   machine.partitions.resize(from.TakeCount(1));
   for (SavedPartition& partition : machine.partitions) {
     const uint32_t nodes = from.TakeCount(kPacketWords);
+    partition.has_host = from.Take() != 0;
     partition.nodes.reserve(nodes);
     for (uint32_t node = 0; node < nodes && from.holds(); ++node) {
       SavedPartition::Node& of = partition.nodes.emplace_back();
@@ -131,6 +133,12 @@ absl::Status SavedMachine::Check(const MachineSpec& spec, const std::vector<Part
   }
   for (size_t i = 0; i < on.size(); ++i) {
     const std::string name = absl::StrCat("saved state of partition ", i);
+    const bool has_host = !on[i].empty() && HasHost(on[i], spec.nodes);
+    if (partitions[i].has_host != has_host) {
+      return absl::InvalidArgumentError(absl::StrCat(
+          name, partitions[i].has_host ? " has a host, and the machine's has none"
+                                       : " has no host, and the machine's has one"));
+    }
     if (partitions[i].nodes.size() != on[i].size()) {
       return absl::InvalidArgumentError(absl::StrCat(name, " has ", partitions[i].nodes.size(),
                                                      " nodes, and the machine's has ",

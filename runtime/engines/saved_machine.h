@@ -34,6 +34,7 @@ struct SavedPartition {
     SavedPort port;
   };
   std::vector<Node> nodes;  // by relative address
+  bool has_host = false;    // which is the last of them
   std::vector<SavedMessage> captured[VCM5_HALVES];
 };
 

@@ -29,26 +29,34 @@ absl::Status Embedded::Machine::SettleControl() {
 absl::Status Embedded::Machine::Freeze() {
   VCM5_CHECK_MSG(options_.threads == 1, "a machine of several threads is not frozen");
   VCM5_CHECK_MSG(!frozen_, "a machine frozen twice");
-  AllFallDown fall(data_agents_);
-  if (absl::Status status = fall.Drain(); !status.ok()) return status;
-  captured_ = fall.TakeCaptured();
   frozen_ = true;
+  AllFallDown fall(data_agents_);
+  frozen_well_ = fall.Drain();
+  captured_ = fall.TakeCaptured();
   for (const Partition& partition : options_.partitions) supervisor(partition.front()).Flush();
-  if (absl::Status status = SettleControl(); !status.ok()) return status;
-  for (const Partition& partition : options_.partitions) {
-    if (supervisor(partition.front()).Flushed()) continue;
-    return absl::InternalError(absl::StrCat("the control network of node ", partition.front(),
-                                            "'s partition is not flushed"));
+  frozen_well_.Update(SettleControl());
+  for (size_t i = 0; i < options_.partitions.size(); ++i) {
+    if (control_agents_[i]->Flushed()) continue;
+    frozen_well_.Update(
+        absl::InternalError(absl::StrCat("the control network of partition ", i, " is not flushed")));
   }
-  return absl::OkStatus();
+  // What the networks have found meanwhile is a reason not to save what was damaged.
+  for (const auto& agent : agents_) Collect(workers_[0], *agent);
+  return frozen_well_;
 }
 
 absl::StatusOr<SavedMachine> Embedded::Machine::Save() {
   VCM5_CHECK_MSG(frozen_, "saved without being frozen");
+  if (!frozen_well_.ok()) return frozen_well_;
   SavedMachine saved;
   for (size_t i = 0; i < options_.partitions.size(); ++i) {
     const Partition& partition = options_.partitions[i];
+    if (!damage_[i].ok()) {
+      return absl::FailedPreconditionError(
+          absl::StrCat("partition ", i, " has failed: ", damage_[i].message()));
+    }
     SavedPartition& to = saved.partitions.emplace_back();
+    to.has_host = HasHost(partition, options_.spec.nodes);
     to.nodes.resize(partition.size());
     for (uint32_t self = 0; self < partition.size(); ++self) {
       SavedPartition::Node& node = to.nodes[self];
@@ -81,6 +89,7 @@ absl::StatusOr<SavedMachine> Embedded::Machine::Save() {
 
 absl::Status Embedded::Machine::Restore(const SavedMachine& saved) {
   VCM5_CHECK_MSG(frozen_, "restored without being frozen");
+  if (!frozen_well_.ok()) return frozen_well_;
   if (absl::Status status = saved.Check(options_.spec, options_.partitions); !status.ok()) {
     return status;
   }
@@ -92,6 +101,7 @@ absl::Status Embedded::Machine::Restore(const SavedMachine& saved) {
   for (size_t i = 0; i < options_.partitions.size(); ++i) {
     const Partition& partition = options_.partitions[i];
     const SavedPartition& from = saved.partitions[i];
+    damage_[i] = absl::OkStatus();
     for (uint32_t self = 0; self < partition.size(); ++self) {
       const SavedPartition::Node& node = from.nodes[self];
       for (DataNetworkAgent* half : data_agents_) half->RestoreNi(partition[self], node.ni);
@@ -118,13 +128,18 @@ absl::Status Embedded::Machine::Resume() {
   VCM5_CHECK_MSG(frozen_, "resumed without being frozen");
   frozen_ = false;
   AllFallDown(data_agents_).Leave(std::move(captured_));
-  for (const Partition& partition : options_.partitions) supervisor(partition.front()).Reinitiate();
+  std::vector<size_t> going_on;
+  for (size_t i = 0; i < options_.partitions.size(); ++i) {
+    // Where words were lost, what is left of them would pass for others.
+    if (damage_[i].ok() && control_agents_[i]->Flushed()) going_on.push_back(i);
+  }
+  for (const size_t i : going_on) supervisor(options_.partitions[i].front()).Reinitiate();
   // One turn is enough. There is no end to wait for: waves of router-done follow one another.
   for (ControlNetworkAgent* agent : control_agents_) agent->DoWork();
-  for (const Partition& partition : options_.partitions) {
-    if (!supervisor(partition.front()).Flushed()) continue;
-    return absl::InternalError(absl::StrCat("the control network of node ", partition.front(),
-                                            "'s partition is not reinitiated"));
+  for (const size_t i : going_on) {
+    if (!supervisor(options_.partitions[i].front()).Flushed()) continue;
+    return absl::InternalError(
+        absl::StrCat("the control network of partition ", i, " is not reinitiated"));
   }
   return absl::OkStatus();
 }

@@ -113,9 +113,11 @@ void Embedded::Machine::Collect(Worker& worker, Agent& agent) {
     const bool is_network = error.leaf == FabricError::kNetwork;
     for (const uint32_t i : ConcernedBy(options_.partitions, error.place())) {
       if (is_network) supervisor(options_.partitions[i].front()).SetHardError(true);
-      worker.sentences.push_back(
-          {i, absl::FailedPreconditionError(ErrorLine(options_.partitions, options_.spec.nodes, error)),
-           worker.rounds + (is_network ? kRoundsToHear : 0)});
+      const absl::Status status =
+          absl::FailedPreconditionError(ErrorLine(options_.partitions, options_.spec.nodes, error));
+      worker.sentences.push_back({i, status, worker.rounds + (is_network ? kRoundsToHear : 0)});
+      const std::lock_guard<std::mutex> lock(status_mutex_);
+      damage_[i].Update(status);
     }
   }
 }

@@ -1,5 +1,7 @@
 #include "switches/topology/concerned.h"
 
+#include <algorithm>
+
 #include "runtime/base/check.h"
 
 namespace vcm5 {
@@ -18,7 +20,7 @@ Subtree LeavesBelow(const FatTree& tree, ChipId chip) {
 
 Subtree LeavesBelowLink(const FatTree& tree, const LinkEnd& from) {
   const LinkEnd to = FarEnd(tree, from);
-  Subtree lower = LeavesOf(tree);
+  Subtree lower = Below(tree.levels(), 0);
   for (const LinkEnd& end : {from, to}) {
     if (end.kind == LinkEnd::Kind::kNothing) continue;
     const Subtree below =
@@ -28,23 +30,24 @@ Subtree LeavesBelowLink(const FatTree& tree, const LinkEnd& from) {
   return lower;
 }
 
-Subtree LeavesOf(const FatTree& tree) { return Below(tree.levels(), 0); }
-
 std::vector<uint32_t> ConcernedBy(std::span<const Partition> partitions, Subtree below) {
   VCM5_CHECK(!partitions.empty());
-  std::vector<uint32_t> concerned;
+  std::vector<uint32_t> above;   // partitions that have a member below the part,
+  std::vector<uint32_t> passed;  // and those of them whose messages pass it
   // 64 bits: what another process says is below may be anything.
   uint64_t first = below.first;
-  for (uint64_t size = below.size; concerned.empty(); size = size == 0 ? 1 : 4 * size) {
+  for (uint64_t size = below.size; above.empty(); size = size == 0 ? 1 : 4 * size) {
     if (size != 0) first = first / size * size;
     for (uint32_t i = 0; i < partitions.size(); ++i) {
-      const Subtree mine = SubtreeOf(partitions[i]);
-      if (first < uint64_t{mine.first} + mine.size && mine.first < first + size) {
-        concerned.push_back(i);
-      }
+      const Partition& members = partitions[i];
+      const auto member = std::lower_bound(members.begin(), members.end(), first);
+      if (member == members.end() || *member >= first + size) continue;
+      above.push_back(i);
+      // Even what a node sends to itself passes a chip.
+      if (std::max(SubtreeOf(members).size, kChildren) >= size) passed.push_back(i);
     }
   }
-  return concerned;
+  return passed.empty() ? above : passed;
 }
 
 }  // namespace vcm5

@@ -1,7 +1,7 @@
 // Whom a broken part of the data network concerns: the partitions whose messages pass it (DN9, SY6).
-// A message climbs no higher than the least common ancestor of its ends, and both are in one
-// partition, so what passes a chip or a link has an end below it and belongs to the partition whose
-// subtree holds the part, or, above all partitions, to one that lies below.
+// A message climbs no higher than the least common ancestor of its ends, and both are members of one
+// partition. So what passes a chip or a link belongs to a partition that has a member below it and
+// whose least subtree, that of its host too, reaches as high.
 #ifndef VCM5_SWITCHES_TOPOLOGY_CONCERNED_H_
 #define VCM5_SWITCHES_TOPOLOGY_CONCERNED_H_
 
@@ -15,14 +15,16 @@
 
 namespace vcm5 {
 
-// The leaves below a chip, below the lower end of a link (a leaf's link: that leaf), of the tree.
+// The leaves below a chip, and below the lower end of a link (a leaf's link: that leaf).
 Subtree LeavesBelow(const FatTree& tree, ChipId chip);
 Subtree LeavesBelowLink(const FatTree& tree, const LinkEnd& from);
-Subtree LeavesOf(const FatTree& tree);
+
+// Of what every partition may have messages in, wherever they lie: higher than any chip.
+inline constexpr Subtree kEverywhere{0, uint32_t{1} << 30};
 
 // The partitions (at least one, ascending, by index) that a part concerns that has these leaves below
-// it. Where none is below and none holds it, no message of a sound network comes: then those below
-// the least tree node above it that has any, who are next to it.
+// it: those whose messages pass it. Where no message of a sound network comes, those that have a
+// member below it; where there is none, the same of the least tree node above it that has any.
 std::vector<uint32_t> ConcernedBy(std::span<const Partition> partitions, Subtree below);
 
 }  // namespace vcm5

@@ -1,6 +1,7 @@
 #include "tests/campaign/control_places.h"
 
 #include <algorithm>
+#include <numeric>
 #include <optional>
 
 #include "absl/strings/str_cat.h"
@@ -48,10 +49,11 @@ ControlPlaces PlacesOf(const MachineSpec& spec, const std::vector<Partition>& pa
         places.leaves.push_back(absl::StrCat(NodeName(partitions, spec.nodes, fault.leaf), ": "));
         continue;
       }
-      places.ends.push_back(absl::StrCat(
-          ", on the link ", fault.down ? "down to " : "up from ",
-          link->is_leaf ? absl::StrCat("node ", link->first)
-                        : absl::StrCat("the combining node of nodes ", link->first, "-", link->last)));
+      std::vector<uint32_t> below(link->last - link->first + 1);
+      std::iota(below.begin(), below.end(), link->first);
+      places.ends.push_back(absl::StrCat(", on the link ", fault.down ? "down to " : "up from ",
+                                         link->is_leaf ? "" : "the combining node of ",
+                                         NodeRanges(below, NodesOf(partitions[i], spec.nodes))));
     }
   }
   return places;

@@ -63,7 +63,7 @@ class BulkRounds final : public Program {
   void Run(vcm5_port& port) override {
     State& state = states_[port.self].emplace(port);
     Node& node = state.node;
-    const uint32_t size = node.size();
+    const auto size = static_cast<uint32_t>(states_.size());  // a host is one more
     state.inbox.resize(size_t{partners_} * bytes_);
     state.data.resize(bytes_);
     const BufferId buffer = node.RegisterBuffer(std::span(state.inbox));

@@ -6,6 +6,7 @@
 #include "absl/strings/match.h"
 #include "absl/strings/str_cat.h"
 #include "daemons/driver/data_reports.h"
+#include "daemons/driver/node_ranges.h"
 #include "switches/topology/fat_tree.h"
 #include "switches/topology/link_names.h"
 #include "tests/campaign/control_places.h"
@@ -24,7 +25,8 @@ class Reader {
       : spec_(scenario.options.spec),
         observed_(observed),
         tree_(spec_.leaves(), spec_.parents_per_level),
-        control_(PlacesOf(spec_, scenario.options.partitions)) {
+        control_(PlacesOf(spec_, scenario.options.partitions)),
+        host_(NodesOf(scenario.options.partitions.front(), spec_.nodes)) {
     for (const std::string& line : observed.reports) Read(line);
   }
 
@@ -55,6 +57,8 @@ class Reader {
       // All-fall-down knows that, not where.
       if (struck.lost + struck.duplicated == 0) return Alarm(line);
       of_balance = true;
+    } else if (EndsWith(line, " is not flushed") || EndsWith(line, " is not reinitiated")) {
+      if (struck.control == 0) Alarm(line);
     } else if (StrContains(line, "damaged packet")) {
       Count(line, struck.control != 0, &of_control, IsControl(line));
     } else if (StrContains(line, "broadcast collision") ||
@@ -105,15 +109,17 @@ class Reader {
     });
   }
   bool NamesCulprits(const std::string& line) const {
-    const std::vector<uint32_t>& of = observed_.culprits;
+    std::vector<std::string> of;
+    for (const uint32_t culprit : observed_.culprits) of.push_back(NodeRanges({culprit}, host_));
     if (of.size() == 2) {
-      const bool met = StrContains(line, absl::StrCat(" of node ", of[0], ", and ")) &&
-                       EndsWith(line, absl::StrCat(" of node ", of[1]));
+      const bool met = StrContains(line, absl::StrCat(" of ", of[0], ", and ")) &&
+                       EndsWith(line, absl::StrCat(" of ", of[1]));
       // Or an NI had no room, which one source alone cannot bring about.
-      return met || (StrContains(line, "broadcast collision") && StrContains(line, ", at node "));
+      return met || (StrContains(line, "broadcast collision") &&
+                     (StrContains(line, ", at node ") || EndsWith(line, ", at host")));
     }
-    return of.size() == 1 && (StrContains(line, absl::StrCat(" of node ", of[0], ", and ")) ||
-                              EndsWith(line, absl::StrCat(" of node ", of[0])));
+    return of.size() == 1 && (StrContains(line, absl::StrCat(" of ", of[0], ", and ")) ||
+                              EndsWith(line, absl::StrCat(" of ", of[0])));
   }
   // Who waits for whom: true, and no accusation.
   static bool IsWaiting(const std::string& line) {
@@ -128,6 +134,7 @@ class Reader {
   const Observed& observed_;
   const FatTree tree_;
   const ControlPlaces control_;
+  const uint32_t host_;  // of partition 0, relative
 };
 
 }  // namespace

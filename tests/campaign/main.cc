@@ -26,7 +26,7 @@ noticed. Each run is made from the seed and its number: the same seed gives the 
 
 In each run something is chosen: nothing, bits of messages flipped, messages lost or duplicated on a
 link of the data network, bits of packets flipped in the control network, a program that breaks a rule,
-and all-fall-down in the middle of it. Then every message and result is compared with what it must be,
+and, in the middle of it, all-fall-down, or all that users have saved and restored. Then every message and result is compared with what it must be,
 and every report with what was done. Exit status 1 if one of it is wrong: damage not found, or
 delivered, or blamed on another link; a message lost or doubled unnoticed; a report of what was not; a
 run that hangs.)";

@@ -14,6 +14,7 @@
 #include "switches/topology/partition.h"
 #include "tests/campaign/control_places.h"
 #include "tests/campaign/cutter.h"
+#include "tests/campaign/swapper.h"
 
 namespace vcm5::campaign {
 namespace {
@@ -38,10 +39,11 @@ class Carrier {
       : scenario_(scenario),
         members_(AllMembers(scenario.options.partitions)),
         corrupt_(corrupt),
-        cutter_(DeriveSeed(scenario.seed, 0), members_) {
+        cutter_(DeriveSeed(scenario.seed, 0), members_),
+        swapper_(DeriveSeed(scenario.seed, 0)) {
     EmbeddedOptions options = scenario.options;
     options.should_stop = [this] { return ShouldStop(); };
-    if (Falls(scenario.kind) || corrupt) {
+    if (Falls(scenario.kind) || Swaps(scenario.kind) || corrupt) {
       options.on_switch = [this](uint32_t, bool entering) { OnSwitch(entering); };
     }
     machine_.emplace(std::move(options));
@@ -69,8 +71,8 @@ class Carrier {
     }
     CheckUnread();
     observed_.culprits = programs_[0]->culprits();
-    observed_.cuts = cutter_.cuts();
-    observed_.captured = cutter_.captured();
+    observed_.cuts = cutter_.cuts() + swapper_.swaps();
+    observed_.captured = cutter_.captured() + swapper_.captured();
     observed_.books_agree = cutter_.books_agree();
     observed_.told = AllTold(statuses);
     return std::move(observed_);
@@ -97,6 +99,7 @@ class Carrier {
 
   void OnSwitch(bool entering) {
     if (Falls(scenario_.kind)) cutter_.OnSwitch(*machine_);
+    if (Swaps(scenario_.kind)) swapper_.OnSwitch(*machine_);
     if (corrupt_ && entering) CorruptOne();
   }
 
@@ -144,6 +147,7 @@ class Carrier {
       for (const auto line : absl::StrSplit(status.message(), '\n')) AddReport(std::string(line));
     }
     if (!cutter_.failure().empty()) AddReport(cutter_.failure());
+    if (!swapper_.failure().empty()) AddReport(swapper_.failure());
     // As `vcm5 run --timeout` says.
     if (observed_.stopped) {
       for (std::string& line : machine_->Waiting()) AddReport(std::move(line));
@@ -195,6 +199,7 @@ class Carrier {
   const Partition members_;
   bool corrupt_;  // one, when there is one
   Cutter cutter_;
+  Swapper swapper_;
   std::optional<Embedded> machine_;
   std::vector<std::unique_ptr<Program>> programs_;
   Observed observed_;

@@ -9,10 +9,12 @@
 #include "netif/shm/ni_page.h"
 #include "netif/wire/data_packet.h"
 #include "runtime/base/prng.h"
+#include "switches/topology/control_settings.h"
 #include "switches/topology/fat_tree.h"
 #include "switches/topology/health.h"
 #include "switches/topology/partition.h"
 #include "tests/support/broken_parts.h"
+#include "tests/support/control_oracle.h"
 
 namespace vcm5::campaign {
 namespace {
@@ -43,22 +45,32 @@ MachineSpec DrawMachine(Prng& prng) {
   spec.seed = prng.Next();
   if (!prng.Chance(1, 8)) return spec;
   const FatTree tree(spec.leaves(), spec.parents_per_level);
+  const std::vector<BrokenPart> of_control = ControlOracle(spec).parts();
   for (uint32_t count = 1 + prng.Below(2); count != 0; --count) {
-    spec.broken.push_back(RandomPart(tree, prng));
+    spec.broken.push_back(prng.Chance(1, 2)
+                              ? RandomPart(tree, prng)
+                              : of_control[prng.Below(static_cast<uint32_t>(of_control.size()))]);
   }
   if (UsableNodes(spec).size() < 2) spec.broken.clear();
   return spec;
 }
 
-// One of all usable nodes, or two of some of them; each of two nodes at least.
+// One of all usable nodes, or two of some of them; each of two nodes at least, and perhaps a host.
 std::vector<Partition> DrawPartitions(const MachineSpec& spec, Prng& prng) {
   const std::vector<uint32_t> usable = UsableNodes(spec);
   const auto nodes = static_cast<uint32_t>(usable.size());
+  std::vector<Partition> partitions = {usable};
   if (nodes >= 8 && prng.Chance(1, 5)) {
     const std::vector<uint32_t> sizes = {2 + prng.Below(nodes / 4), 2 + prng.Below(nodes / 4)};
-    if (auto placed = PlacePartitions(sizes, usable)) return *std::move(placed);
+    if (auto placed = PlacePartitions(sizes, usable)) partitions = *std::move(placed);
   }
-  return {usable};
+  // What is broken may leave the control network too few channels for them.
+  if (!SetControlSwitches(spec, partitions).ok()) partitions = {usable};
+  const std::vector<Partition> nodes_only = partitions;
+  std::vector<bool> wanted;
+  for (size_t i = 0; i < partitions.size(); ++i) wanted.push_back(prng.Chance(1, 2));
+  const bool placed = PlaceHosts(UsableControlProcessors(spec), wanted, &partitions);
+  return placed && SetControlSwitches(spec, partitions).ok() ? partitions : nodes_only;
 }
 
 // A link on some way up from a node, or its other direction: where messages are, as long as it leads
@@ -163,6 +175,7 @@ void DrawFaults(Scenario* scenario, Prng& prng) {
     case Kind::kFall:
     case Kind::kCollision:
     case Kind::kMismatch:
+    case Kind::kSwap:
       return;
     case Kind::kFlip:
     case Kind::kFallFlip:
@@ -179,6 +192,7 @@ void DrawFaults(Scenario* scenario, Prng& prng) {
       for (uint32_t count = 2 + prng.Below(3); count != 0; --count) drawer.AddAnyData();
       return;
     case Kind::kControlFlip:
+    case Kind::kSwapControlFlip:
       return drawer.AddControl();
   }
 }
@@ -186,11 +200,11 @@ void DrawFaults(Scenario* scenario, Prng& prng) {
 ProgramKind DrawProgram(Kind kind, Prng& prng) {
   if (kind == Kind::kCollision) return ProgramKind::kCollision;
   if (kind == Kind::kMismatch) return ProgramKind::kMismatch;
-  if (kind == Kind::kControlFlip && prng.Chance(3, 4)) return ProgramKind::kCollectives;
+  if (FlipsControl(kind) && prng.Chance(3, 4)) return ProgramKind::kCollectives;
   static constexpr ProgramKind kData[] = {ProgramKind::kTraffic, ProgramKind::kPermutation,
                                           ProgramKind::kAllToOne, ProgramKind::kBulk};
   // One that sends no messages proves nothing about their faults.
-  if (kind == Kind::kNothing && prng.Chance(1, 5)) return ProgramKind::kCollectives;
+  if ((kind == Kind::kNothing || kind == Kind::kSwap) && prng.Chance(1, 5)) return ProgramKind::kCollectives;
   return kData[prng.Below(std::size(kData))];
 }
 
@@ -210,7 +224,9 @@ const char* KindName(Kind kind) {
       "all-fall-down, duplicate",
       "control: flip bits",
       "control: collision",
-      "control: mismatch"};
+      "control: mismatch",
+      "no fault, save and restore",
+      "save, control: flip bits"};
   return kNames[static_cast<unsigned>(kind)];
 }
 
@@ -248,7 +264,9 @@ std::string Describe(const Scenario& scenario) {
   absl::StrAppend(&text, scenario.options.random_schedule ? ", random" : ", fixed", " schedule\n");
   for (size_t i = 0; i < scenario.programs.size(); ++i) {
     absl::StrAppend(&text, "  partition ", i, ": ", scenario.options.partitions[i].size(),
-                    " nodes, ", ProgramName(scenario.programs[i]), "\n");
+                    HasHost(scenario.options.partitions[i], spec.nodes) ? " nodes with their host, "
+                                                                        : " nodes, ",
+                    ProgramName(scenario.programs[i]), "\n");
   }
   for (const std::string& fault : FormatFaults(spec)) {
     absl::StrAppend(&text, "  fault: ", fault, "\n");

@@ -27,13 +27,19 @@ enum class Kind : uint8_t {
   kControlFlip,     // control network: one to three bits of a packet
   kCollision,       // a program of which two nodes broadcast at once (CN2)
   kMismatch,        // a program of which one node does another operation (CN8)
+  kSwap,            // nothing, but all that users have in the machine is saved and restored (SY2)
+  kSwapControlFlip,
 };
-inline constexpr unsigned kKinds = 13;
+inline constexpr unsigned kKinds = 15;
 const char* KindName(Kind kind);
 
 constexpr bool Falls(Kind kind) {
   return kind == Kind::kFall || kind == Kind::kFallFlip || kind == Kind::kFallLose ||
          kind == Kind::kFallDuplicate;
+}
+constexpr bool Swaps(Kind kind) { return kind == Kind::kSwap || kind == Kind::kSwapControlFlip; }
+constexpr bool FlipsControl(Kind kind) {
+  return kind == Kind::kControlFlip || kind == Kind::kSwapControlFlip;
 }
 constexpr bool BreaksARule(Kind kind) {
   return kind == Kind::kCollision || kind == Kind::kMismatch;
@@ -54,7 +60,7 @@ struct Scenario {
   uint64_t campaign = 0;  // its seed
   uint64_t run = 0;
   Kind kind = Kind::kNothing;
-  EmbeddedOptions options;  // faults are in options.spec; partitions are given
+  EmbeddedOptions options;  // faults are in options.spec; partitions are given, with hosts
   std::vector<ProgramKind> programs;  // by partition
   uint64_t seed = 0;                  // of what the programs do, and of the cuts
 };

@@ -5,7 +5,6 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
-#include <array>
 #include <functional>
 #include <optional>
 #include <string>
@@ -16,50 +15,12 @@
 #include "daemons/driver/node_wake.h"
 #include "runtime/engines/saved_machine.h"
 #include "switches/topology/health.h"
+#include "tests/sim/embedded/swap_user.h"
 #include "tests/sim/embedded/traffic.h"
-#include "tests/support/register_program.h"
 #include "tests/support/seeds.h"
 
 namespace vcm5 {
 namespace {
-
-using Programs = std::vector<RegisterProgram>;
-using Answers = std::vector<std::array<uint64_t, VCM5_CONTROL_FIFOS>>;
-
-// A program of every node, and what it must answer.
-struct User {
-  User(uint64_t seed, uint32_t nodes, const RegisterPlan::Options& options)
-      : plan(seed, nodes, options) {
-    for (uint32_t i = 0; i < nodes; ++i) programs.emplace_back(DeriveSeed(seed, i), i);
-  }
-  bool Done(uint32_t node) const { return programs[node].Done(plan); }
-  bool Done() const {
-    for (uint32_t node = 0; node < plan.nodes(); ++node) {
-      if (!Done(node)) return false;
-    }
-    return true;
-  }
-  Answers Answer() const {
-    Answers answers;
-    for (const RegisterProgram& program : programs) {
-      EXPECT_EQ(program.wrong(), RegisterProgram::kNothing);
-      answers.push_back(program.answer());
-    }
-    return answers;
-  }
-  RegisterPlan plan;
-  Programs programs;
-};
-
-RegisterPlan::Options RandomPlan(Prng& prng) {
-  RegisterPlan::Options options;
-  options.combines = prng.Below(20);
-  options.syncs = prng.Below(20);
-  options.broadcasts = prng.Below(8);
-  options.epochs = prng.Below(4);
-  options.messages = prng.Below(60);
-  return options;
-}
 
 // Whose networks fill up, as nodes receive late.
 EmbeddedOptions TightMachine(uint64_t seed, Prng& prng) {

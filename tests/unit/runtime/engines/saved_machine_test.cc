@@ -114,7 +114,7 @@ TEST(SavedMachine, SaysWhatIsWrongWithWords) {
   EXPECT_EQ(why({}), "not the saved state of a machine");
   std::vector<uint32_t> other = words;
   other[1] = 9;
-  EXPECT_EQ(why(other), "saved state of version 9, and this program reads version 1");
+  EXPECT_EQ(why(other), "saved state of version 9, and this program reads version 2");
   other = words;
   other.pop_back();
   EXPECT_NE(why(other).find("words, of which"), std::string::npos);
