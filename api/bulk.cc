@@ -111,8 +111,10 @@ bool Bulk::PutDirectly(uint32_t dest, BufferId buffer, size_t offset,
   answer_ = Answer::kNone;
   SendLibrary(dest, kTagBulkOffer, message, Half::kLeft);
   PollUntil([this] { return answer_ != Answer::kNone; });
-  if (answer_ == Answer::kTaken) copied_directly_ += data.size();
-  return answer_ == Answer::kTaken;
+  if (answer_ != Answer::kTaken) return false;
+  copied_directly_ += data.size();
+  vcm5_store64_relaxed(&this->port().page->node_data.copied_directly, copied_directly_);
+  return true;
 }
 
 // ---- receiving ---------------------------------------------------------------------------------

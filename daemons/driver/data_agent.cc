@@ -354,12 +354,16 @@ std::vector<FabricStat> DataAgent::Stats() const {
   AppendRegionStats(region_, half_, &stats);
   uint64_t primary = 0;
   uint64_t secondary = 0;
+  uint64_t copied = 0;
   for (const Leaf& leaf : leaves_) {
+    copied += vcm5_load64_relaxed(&leaf.page->node_data.copied_directly);
     primary += leaf.port.primary_errors();
     secondary += leaf.port.secondary_errors();
   }
   stats.push_back({half + ": CRC errors, primary", primary});  // added to those of the chips
   stats.push_back({half + ": CRC errors, secondary", secondary});
+  // Offered and answered in messages of both halves; told once.
+  if (half_ == VCM5_LEFT) stats.push_back({"bytes copied from memory to memory", copied});
   return stats;
 }
 

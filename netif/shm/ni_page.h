@@ -180,7 +180,9 @@ struct vcm5_ni_page {
     uint32_t in_head[VCM5_HALVES];
     uint32_t received[VCM5_HALVES]; /* messages taken out and handled (NI10, router-done) */
     uint32_t interrupt_mask;        /* bit t: arrival of tag t interrupts (NI5) */
-    uint8_t pad[128 - 7 * 4];
+    uint32_t pad0;
+    uint64_t copied_directly; /* bytes that others took out of this node's memory, for reports */
+    uint8_t pad[128 - 8 * 4 - 8];
   } node_data;
 
   struct vcm5_control_positions node_control;

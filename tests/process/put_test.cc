@@ -20,6 +20,15 @@ void ExpectRight(const char* engine, const char* mode) {
 
 TEST(Put, IsCopiedOnceBetweenProcesses) { ExpectRight("daemons", "allowed"); }
 TEST(Put, IsCopiedOnceInOneProcess) { ExpectRight("embedded", "allowed"); }
+TEST(Put, IsCountedByTheStats) {
+  for (const char* engine : {"daemons", "embedded"}) {
+    JobProcess job({"run", "-n", "3", "--stats", "--engine", engine, VCM5_PUT_PROGRAM, "allowed"});
+    ASSERT_TRUE(job.Finish(std::chrono::seconds(60)));
+    // Three puts of 4096, 4099, 100000 and 9000000 bytes from each of three nodes.
+    EXPECT_THAT(job.err(), testing::ContainsRegex("bytes copied from memory to memory +81973755"));
+  }
+}
+
 TEST(Put, IsSentWhereProcessesMustNotReadEachOther) { ExpectRight("daemons", "refused"); }
 
 }  // namespace
