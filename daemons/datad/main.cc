@@ -39,6 +39,13 @@ absl::Status AttachLinks(DaemonSetup& setup, int half, std::vector<std::unique_p
 absl::StatusOr<std::vector<std::unique_ptr<Agent>>> MakeAgents(DaemonSetup& setup) {
   const BellPlan bells = Bells(setup);
   if (!setup.Has(bells)) return absl::InvalidArgumentError("wrong number of bells");
+  if (setup.supervisor_memory.data() == nullptr) {
+    return absl::InvalidArgumentError("the supervisor pages are missing");
+  }
+  std::vector<vcm5_supervisor_page*> supervisor_pages(setup.pages.size());
+  for (uint32_t leaf = 0; leaf < setup.pages.size(); ++leaf) {
+    if (setup.pages[leaf] != nullptr) supervisor_pages[leaf] = setup.supervisor_page(leaf);
+  }
   std::vector<std::unique_ptr<Agent>> agents;
   for (int half = 0; half < VCM5_HALVES; ++half) {
     DataAgentOptions options;
@@ -47,6 +54,8 @@ absl::StatusOr<std::vector<std::unique_ptr<Agent>>> MakeAgents(DaemonSetup& setu
     options.part = setup.part;
     options.parts = setup.parts;
     options.pages = setup.pages;
+    options.supervisor_pages = supervisor_pages;
+    options.supervisor_doorbell = setup.own_doorbell.doorbell();
     options.partitions = setup.partitions;
     for (size_t i = 0; i < setup.partitions.size(); ++i) {
       if (bells.bells(i) == 0) continue;

@@ -3,22 +3,22 @@
 #include <unistd.h>
 
 #include <algorithm>
+#include <optional>
 #include <string>
 #include <utility>
 
 #include "absl/strings/str_cat.h"
+#include "daemons/driver/data_agent_setup.h"
 #include "daemons/driver/data_counts.h"
 #include "daemons/driver/data_reports.h"
-#include "daemons/driver/node_memory.h"
 #include "daemons/driver/node_ranges.h"
 #include "daemons/driver/node_wake.h"
 #include "daemons/driver/part_links.h"
+#include "daemons/driver/system_messages.h"
 #include "netif/ni/data_port.h"
 #include "runtime/base/check.h"
-#include "runtime/base/prng.h"
 #include "switches/data/region.h"
 #include "switches/topology/concerned.h"
-#include "switches/topology/health.h"
 #include "switches/topology/route_table.h"
 
 namespace vcm5 {
@@ -83,9 +83,12 @@ class DataAgent final : public DataNetworkAgent {
     if (std::exchange(leaf.touched, true)) return;
     touched_.push_back(static_cast<uint32_t>(&leaf - leaves_.data()));
   }
-  std::vector<const RouteTable*> MakeRoutes();
   unsigned InjectFrom(Leaf& leaf, bool* more);
   unsigned InjectAll();
+  unsigned InjectSystem() {
+    return system_.InjectInto(
+        region_, [this](uint32_t index) -> DataPort& { return leaves_[index].port; }, &errors_);
+  }
   void RefreshCredit(Leaf& leaf) {
     if (const uint32_t freed = leaf.port.RefreshCredit(); freed != 0) {
       region_.HandleLeafCredit(leaf.port.self(), freed);
@@ -108,8 +111,11 @@ class DataAgent final : public DataNetworkAgent {
   std::vector<RouteTable> routes_;  // by partition; the last is that of leaves in none
   Region region_;
   CapturedMessages captured_;
+  SystemMessages system_;           // numbers are indices into leaves_
+  bool system_goes_first_ = false;  // in turns, so that neither it nor users wait for ever
   bool holds_injection_ = false;
   std::vector<LeafBells> bells_;
+  std::optional<Doorbell> supervisor_doorbell_;
   std::vector<Leaf> leaves_;
   std::vector<uint32_t> leaf_slot_;   // index into leaves_ by physical address - first leaf
   std::vector<uint32_t> pending_;
@@ -122,54 +128,33 @@ class DataAgent final : public DataNetworkAgent {
   uint64_t delivery_waits_ = 0;
 };
 
-RegionOptions MakeRegionOptions(const DataAgentOptions& options) {
-  RegionOptions region;
-  region.part = options.part;
-  region.parts = options.parts;
-  region.depth = options.spec.link_depth;
-  region.words_max = options.spec.words_max;
-  region.leaf_credit = options.spec.data_fifo_depth;
-  region.seed = DeriveSeed(options.spec.seed, static_cast<uint64_t>(options.half));
-  region.ways = WaysOfChips(options.spec, options.half);
-  for (const LinkFault& fault : options.spec.link_faults) {
-    if (fault.half == options.half) region.link_faults.push_back(fault);
-  }
-  return region;
-}
-
 DataAgent::DataAgent(DataAgentOptions options)
     : half_(options.half),
       words_max_(options.spec.words_max),
       nodes_(options.spec.nodes),
       tree_(options.spec.leaves(), options.spec.parents_per_level),
       partitions_(std::move(options.partitions)),
-      region_(tree_, MakeRegionOptions(options)),
+      region_(tree_, RegionOptionsOf(options)),
       captured_(tree_, options.spec.link_depth, AllMembers(partitions_)),
+      system_(half_, words_max_, tree_.leaves(), AllMembers(partitions_)),
       bells_(std::move(options.bells)),
+      supervisor_doorbell_(options.supervisor_doorbell),
       links_(tree_, options.part, options.parts, std::move(options.links), region_,
              [this](std::string what) {
                // It carries wires of many partitions.
                AddError({FabricError::kNetwork, std::move(what), LeavesOf(tree_)});
              }) {
-  const NiGeometry geometry = GeometryOf(options.spec);
-  const vcm5_ni_offsets offsets = geometry.Offsets();
-  const std::vector<const RouteTable*> routes_of = MakeRoutes();
+  const std::vector<const RouteTable*> routes_of =
+      MakeRoutes(tree_.leaves(), partitions_, &routes_);
   leaf_slot_.assign(region_.last_leaf() - region_.first_leaf(), kUnattached);
   for (uint32_t leaf = region_.first_leaf(); leaf < region_.last_leaf(); ++leaf) {
     if (leaf >= options.pages.size() || options.pages[leaf] == nullptr) continue;
-    DataPort::Options port;
-    port.page = options.pages[leaf];
-    port.half = half_;
-    port.physical_self = leaf;
-    port.slot_bytes = geometry.slot_bytes;
-    port.depth = geometry.data_depth;
-    port.words_max = options.spec.words_max;
-    port.out_offset = offsets.data_out[half_];
-    port.in_offset = offsets.data_in[half_];
     leaf_slot_[leaf - region_.first_leaf()] = static_cast<uint32_t>(leaves_.size());
     const int line =
         leaf < options.interrupt_lines.size() ? options.interrupt_lines[leaf] : -1;
-    leaves_.push_back({DataPort(port), options.pages[leaf], routes_of[leaf], line});
+    leaves_.push_back({DataPort(PortOptionsOf(options, leaf)), options.pages[leaf], routes_of[leaf], line});
+    system_.Add(leaf, leaf < options.supervisor_pages.size() ? options.supervisor_pages[leaf]
+                                                             : nullptr);
   }
   for (const LeafBells& bells : bells_) {
     VCM5_CHECK(bells.first_leaf >= region_.first_leaf() &&
@@ -178,19 +163,6 @@ DataAgent::DataAgent(DataAgentOptions options)
   region_.ProgramFall(AllMembers(partitions_));
   pending_.reserve(leaves_.size());
   touched_.reserve(leaves_.size());
-}
-
-// Fills routes_; returns which of them each leaf has.
-std::vector<const RouteTable*> DataAgent::MakeRoutes() {
-  const uint32_t leaves = tree_.leaves();
-  routes_.reserve(partitions_.size() + 1);
-  for (const Partition& partition : partitions_) routes_.emplace_back(leaves, partition);
-  routes_.emplace_back(leaves, Partition{});
-  std::vector<const RouteTable*> of(leaves, &routes_.back());
-  for (size_t i = 0; i < partitions_.size(); ++i) {
-    for (const uint32_t leaf : partitions_[i]) of[leaf] = &routes_[i];
-  }
-  return of;
 }
 
 unsigned DataAgent::DoWork() {
@@ -204,6 +176,9 @@ unsigned DataAgent::DoWork() {
       if (std::exchange(leaf->pending, true)) return;
       pending_.push_back(static_cast<uint32_t>(leaf - leaves_.data()));
     });
+  }
+  if (supervisor_doorbell_.has_value() && supervisor_doorbell_->TakeSupervisors(half_)) {
+    for (uint32_t index = 0; index < leaves_.size(); ++index) system_.Look(index, &errors_);
   }
   if (__builtin_expect(!holds_injection_, 1)) work += InjectAll();
 
@@ -226,6 +201,11 @@ unsigned DataAgent::InjectAll() {
   if (__builtin_expect(captured_.any_to_resend(), 0)) {
     work += captured_.ResendInto(region_, [this](uint32_t at) { return PortOf(at); }, &errors_);
   }
+  bool system_waits = __builtin_expect(system_.any_to_send(), 0);
+  if (system_waits && (system_goes_first_ = !system_goes_first_)) {
+    work += InjectSystem();
+    system_waits = false;
+  }
   size_t kept = 0;
   for (const uint32_t index : pending_) {
     Leaf& leaf = leaves_[index];
@@ -235,6 +215,7 @@ unsigned DataAgent::InjectAll() {
     if (more) pending_[kept++] = index;
   }
   pending_.resize(kept);
+  if (__builtin_expect(system_waits, 0)) work += InjectSystem();
   return work;
 }
 
@@ -282,13 +263,18 @@ void DataAgent::Depart() {
       }
       continue;
     }
-    if (leaf->port.Deliver(packet, departure.length)) {
+    const Arrival arrival = leaf->port.Deliver(packet, departure.length);
+    if (__builtin_expect(arrival == Arrival::kDelivered, 1)) {
       ++delivered_;
       leaf->delivered = true;
     } else {
-      ++dropped_;
       region_.HandleLeafCredit(departure.port, 1);
-      ReportFault(*leaf);
+      if (arrival == Arrival::kForSupervisor) {
+        system_.Deliver(static_cast<uint32_t>(leaf - leaves_.data()), packet, &errors_);
+      } else {
+        ++dropped_;
+        ReportFault(*leaf);
+      }
     }
     Touch(*leaf);
   }
@@ -336,9 +322,10 @@ void DataAgent::ReportFault(Leaf& leaf) {
 
 DataCounts DataAgent::Counts() const {
   DataCounts counts = CountsOf(region_, half_);
-  counts.injected = taken_;
+  const SystemMessages::Counts system = system_.counts();
+  counts.injected = taken_ + system.taken;
   counts.resent = captured_.resent();
-  counts.ejected = delivered_;
+  counts.ejected = delivered_ + system.delivered + system.dropped;
   counts.captured = captured_.captured();
   counts.lost = dropped_ + counts.lost_in_chips;
   return counts;
@@ -362,6 +349,7 @@ std::vector<FabricStat> DataAgent::Stats() const {
   stats.push_back({half + ": messages delivered", delivered_});
   stats.push_back({half + ": messages that nobody could take", dropped_});
   stats.push_back({half + ": deliveries that found earlier ones unread", delivery_waits_});
+  system_.AppendStats(&stats);
   AppendRegionStats(region_, half_, &stats);
   uint64_t primary = 0;
   uint64_t secondary = 0;

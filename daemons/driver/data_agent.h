@@ -6,6 +6,7 @@
 
 #include <cstdint>
 #include <memory>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -16,6 +17,7 @@
 #include "daemons/link/link.h"
 #include "netif/ni/saved_ni.h"
 #include "netif/shm/ni_page.h"
+#include "netif/shm/supervisor_page.h"
 #include "switches/topology/machine_spec.h"
 #include "switches/topology/partition.h"
 
@@ -38,6 +40,12 @@ struct DataAgentOptions {
   // NI memory by physical address; null where no node is attached or another part has the leaf.
   // Each is vcm5_ni_compute_offsets(...).bytes long, for the geometry of `spec`.
   std::vector<vcm5_ni_page*> pages;
+
+  // Supervisor pages by physical address; null or absent: nobody supervises the node.
+  std::vector<vcm5_supervisor_page*> supervisor_pages;
+
+  // Where supervisors ring, in whose reach no program is; none if there are no supervisor pages.
+  std::optional<Doorbell> supervisor_doorbell;
 
   // Which address only others of their own partition; leaves outside of all send to nobody.
   std::vector<Partition> partitions;

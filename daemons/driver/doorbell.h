@@ -56,7 +56,18 @@ class Doorbell {
     return rung;
   }
 
+  // Whether supervisors have rung for `half` of the data network since the last call.
+  bool TakeSupervisors(int half) {
+    uint32_t* bell = &doorbell_->supervisor_bell[half];
+    // SYNC supervisor_bell: pairs with the store in vcm5_supervisor_send().
+    return __builtin_expect(vcm5_load_relaxed(bell) != 0, 0) &&
+           __atomic_exchange_n(bell, 0u, __ATOMIC_SEQ_CST) != 0;
+  }
+
   bool AnyRung() const {
+    for (const uint32_t& bell : doorbell_->supervisor_bell) {
+      if (vcm5_load_relaxed(&bell) != 0) return true;
+    }
     for (uint32_t word = 0; word * 8 < bells_; ++word) {
       if (vcm5_load64_relaxed(&words_[word]) != 0) return true;
     }

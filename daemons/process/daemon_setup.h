@@ -46,7 +46,7 @@ struct DaemonSetup {
   std::vector<SharedMemory> memories;  // of the nodes, in no particular order
   std::vector<vcm5_ni_page*> pages;    // by physical address; null: none
   std::vector<int> interrupt_lines;    // by physical address; -1: none
-  SharedMemory supervisor_memory;      // the control daemon's: by physical address
+  SharedMemory supervisor_memory;      // by physical address
   vcm5_supervisor_page* supervisor_page(uint32_t node) const {
     return reinterpret_cast<vcm5_supervisor_page*>(supervisor_memory.data()) + node;
   }

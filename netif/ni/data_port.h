@@ -16,6 +16,10 @@
 // What falls (DN7) is nobody's yet: it is captured for the supervisor, never put into the FIFO, also
 // where the port is closed, and it is sent again from here by its true address.
 //
+// A message with a system tag is the supervisor's: no program can send it, and it never gets into a
+// program's FIFO, its positions or its interrupts. It is checked here, for it came by the same link;
+// SystemPort has its FIFOs.
+//
 // Owned and called by one driver thread.
 #ifndef VCM5_NETIF_NI_DATA_PORT_H_
 #define VCM5_NETIF_NI_DATA_PORT_H_
@@ -23,28 +27,20 @@
 #include <cstdint>
 #include <cstring>
 
+#include "netif/ni/data_port_report.h"
 #include "netif/ni/saved_ni.h"
+#include "netif/ni/system_port.h"
 #include "netif/shm/atomic_words.h"
 #include "netif/shm/ni_page.h"
 #include "netif/wire/data_packet.h"
 
 namespace vcm5 {
 
-// Why a message or a port was refused.
-enum class DataPortFault : uint8_t {
-  kNone,
-  kBadDestination,  // outside the partition
-  kBadTag,          // a tag of the system, or none at all
-  kBadLength,       // no word, or more than the machine's longest
-  kBadPosition,     // the program overwrote its FIFO positions
-  kPrimary,         // from the network: damaged on the last link, or in the chip before
-  kMisdelivered,    // from the network: not ours
-};
-
-// A fault with what it was about, for the report.
-struct DataPortReport {
-  DataPortFault fault = DataPortFault::kNone;
-  uint32_t value = 0;
+// What became of a packet that came.
+enum class Arrival : uint8_t {
+  kDelivered,      // it is in the program's FIFO
+  kForSupervisor,  // it is good, and has a system tag: for SystemPort::Deliver
+  kDropped,
 };
 
 class DataPort {
@@ -118,6 +114,15 @@ class DataPort {
     return true;
   }
 
+  // Forms the packet of the next message that Look() of this NI's `system` saw. False if it was
+  // dropped, as SystemPort::Take says.
+  template <class Routes>
+  bool TakeSystem(SystemPort& system, const Routes& routes, DataPacket* packet) {
+    if (!system.Take(self_, routes, packet)) return false;
+    --not_injected_;
+    return true;
+  }
+
   // Lets the program use the slots of what was taken.
   void PublishTaken() {
     // SYNC data_out_head: pairs with the acquire in vcm5_port_send_space().
@@ -127,11 +132,13 @@ class DataPort {
   // ---- incoming ----
 
   // Puts a packet into the FIFO; the caller stays within the credit that RefreshCredit gave.
-  // False if it was dropped, because it was bad (see TakeReport) or the port is closed; its slot
-  // then remains free.
-  bool Deliver(const DataPacket& packet, unsigned length) {
+  // Dropped is what was bad (see TakeReport), and what comes for a program whose port is closed.
+  // Unless it is delivered its slot remains free.
+  Arrival Deliver(const DataPacket& packet, unsigned length) {
     const uint64_t header = packet.header;
-    if (__builtin_expect(failed_, 0)) return RefuseArrival(DataPortFault::kNone, 0);
+    if (__builtin_expect(failed_, 0) && !data_header::IsSystem(header)) {
+      return RefuseArrival(DataPortFault::kNone, 0);
+    }
     if (length - 1 >= words_max_ || length != data_header::Length(header) ||
         !DataPacketCrcGood(packet)) {
       return RefuseDamaged(packet, length);
@@ -142,10 +149,14 @@ class DataPort {
     if (data_header::Destination(header) != self_) {
       return RefuseArrival(DataPortFault::kMisdelivered, data_header::Destination(header));
     }
+    if (__builtin_expect(data_header::IsSystem(header), 0)) {
+      ++not_delivered_;
+      return Arrival::kForSupervisor;
+    }
     CopyPacket(in_ + size_t{in_tail_ & mask_} * slot_bytes_, &packet, length);
     in_tail_++;
     tags_delivered_ |= 1u << data_header::Tag(header);
-    return true;
+    return Arrival::kDelivered;
   }
 
   // ---- all-fall-down (DN7) ----
@@ -155,10 +166,12 @@ class DataPort {
   bool Capture(const DataPacket& packet, unsigned length, bool to_member, DataPacket* captured) {
     if (length - 1 >= words_max_ || length != data_header::Length(packet.header) ||
         !DataPacketCrcGood(packet)) {
-      return RefuseDamaged(packet, length);
+      RefuseDamaged(packet, length);
+      return false;
     }
     if (!data_header::FallsOnLink(packet.header) || !to_member) {
-      return RefuseArrival(DataPortFault::kMisdelivered, data_header::Destination(packet.header));
+      RefuseArrival(DataPortFault::kMisdelivered, data_header::Destination(packet.header));
+      return false;
     }
     CopyPacket(captured, &packet, length);
     ++not_delivered_;
@@ -227,7 +240,8 @@ class DataPort {
   uint32_t delivered() const { return in_tail_; }
 
   // What went over the link to the network and what came by it, for Kirchhoff's law (DN5): without
-  // what was refused before, with what was sent again; with what was refused or captured after.
+  // what was refused before, with what was sent again and the supervisor's; with what was refused or
+  // captured after, and the supervisor's.
   // Modulo 2^32, from 0.
   uint32_t injected() const { return out_head_ - not_injected_; }
   uint32_t arrived() const { return in_tail_ + not_delivered_; }
@@ -241,11 +255,12 @@ class DataPort {
     ++not_injected_;
     return Refuse(fault, value);
   }
-  bool RefuseArrival(DataPortFault fault, uint32_t value) {
+  Arrival RefuseArrival(DataPortFault fault, uint32_t value) {
     ++not_delivered_;
-    return fault != DataPortFault::kNone && Refuse(fault, value);
+    if (fault != DataPortFault::kNone) Refuse(fault, value);
+    return Arrival::kDropped;
   }
-  bool RefuseDamaged(const DataPacket& packet, unsigned length) {
+  Arrival RefuseDamaged(const DataPacket& packet, unsigned length) {
     const bool marked = length - 1 < words_max_ && length == data_header::Length(packet.header) &&
                         DataPacketCrcMarked(packet);
     ++(marked ? secondary_errors_ : primary_errors_);

@@ -144,6 +144,9 @@ std::string CheckSavedNi(const SavedNi& saved, const NiGeometry& geometry, uint3
                " words, and the longest has " + std::to_string(words_max);
       }
       if (!DataPacketCrcGood(packet)) return "a message in its " + name + " incoming FIFO is damaged";
+      if (data_header::IsSystem(packet.header)) {
+        return "a message in its " + name + " incoming FIFO has a tag of the system";
+      }
     }
     for (const DataPacket& packet : of.out) {
       // Whatever else is wrong with it the port finds when it takes it.

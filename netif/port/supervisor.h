@@ -1,5 +1,6 @@
 // The supervisor's side of a network interface, for C++: what may broadcast to a whole partition
-// and get its attention (paper section 5, NI9). See supervisor_port.h for the rules.
+// and get its attention (paper section 5, NI9), and send messages of the system to any NI (NI8). See
+// supervisor_port.h for the rules.
 #ifndef VCM5_NETIF_PORT_SUPERVISOR_H_
 #define VCM5_NETIF_PORT_SUPERVISOR_H_
 
@@ -48,6 +49,17 @@ class Supervisor {
 
   void SetHardError(bool bit) { vcm5_supervisor_set_hard_error(port_, bit); }
   bool HardError() const { return vcm5_supervisor_hard_error(port_); }
+
+  // Messages of the system, by physical address.
+  bool SendMessage(int half, uint32_t physical, uint32_t tag, std::span<const uint32_t> words) {
+    return vcm5_supervisor_send(port_, half, physical, tag, words.data(),
+                                static_cast<uint32_t>(words.size()));
+  }
+  bool MessagesSent(int half) const { return vcm5_supervisor_data_sent(port_, half); }
+  bool ReceiveMessage(int half, vcm5_system_message* message) {
+    return vcm5_supervisor_receive(port_, half, message);
+  }
+  uint32_t messages_dropped(int half) const { return vcm5_supervisor_dropped(port_, half); }
 
  private:
   bool Send(vcm5_broadcast_kind kind, std::span<const uint32_t> words) {

@@ -12,12 +12,17 @@ static bool is_privileged(int kind) {
   return kind > VCM5_BROADCAST_USER && kind < VCM5_BROADCAST_KINDS;
 }
 
+static void wake_if_asleep(const struct vcm5_supervisor_port *port,
+                           struct vcm5_doorbell *doorbell) {
+  /* Supervisors are seldom heard, so they pay for the fence themselves. */
+  __atomic_thread_fence(__ATOMIC_SEQ_CST);
+  if (vcm5_load_relaxed(&doorbell->sleeping) != 0) port->wake(doorbell);
+}
+
 static void ring(const struct vcm5_supervisor_port *port) {
   /* SYNC control_bell: pairs with the exchange in Doorbell::Take(). */
   __atomic_store_n(port->bell, (uint8_t)1, __ATOMIC_RELEASE);
-  /* Supervisors are seldom heard, so they pay for the fence themselves. */
-  __atomic_thread_fence(__ATOMIC_SEQ_CST);
-  if (vcm5_load_relaxed(&port->doorbell->sleeping) != 0) port->wake(port->doorbell);
+  wake_if_asleep(port, port->doorbell);
 }
 
 const char *vcm5_supervisor_attach(struct vcm5_supervisor_port *port,
@@ -28,6 +33,7 @@ const char *vcm5_supervisor_attach(struct vcm5_supervisor_port *port,
   port->page = page;
   port->bell = &unheard_bell;
   port->doorbell = &unheard_doorbell;
+  for (int half = 0; half < VCM5_HALVES; ++half) port->data_doorbell[half] = &unheard_doorbell;
   port->wake = wake_nothing;
   for (int kind = 0; kind < VCM5_BROADCAST_KINDS; ++kind) {
     /* One supervisor may follow another. */
@@ -141,4 +147,51 @@ void vcm5_supervisor_set_hard_error(struct vcm5_supervisor_port *port, bool bit)
 
 bool vcm5_supervisor_hard_error(const struct vcm5_supervisor_port *port) {
   return vcm5_load_acquire(&port->page->control.hard_error) != 0;
+}
+
+static bool is_half(int half) { return half == VCM5_LEFT || half == VCM5_RIGHT; }
+
+bool vcm5_supervisor_send(struct vcm5_supervisor_port *port, int half, uint32_t physical,
+                          uint32_t tag, const uint32_t *words, uint32_t length) {
+  if (!is_half(half) || tag < VCM5_FIRST_SYSTEM_TAG || tag > VCM5_LAST_SYSTEM_TAG ||
+      length - 1 >= VCM5_SYSTEM_WORDS_MAX) {
+    return false;
+  }
+  struct vcm5_supervisor_page *page = port->page;
+  const uint32_t tail = vcm5_load_relaxed(&page->supervisor_data.out_tail[half]);
+  /* SYNC system_out_head: pairs with the release in SystemPort::PublishTaken(). */
+  if (tail - vcm5_load_acquire(&page->data[half].out_head) >= VCM5_SYSTEM_DEPTH) return false;
+  struct vcm5_system_message *message = &page->data_out[half][tail % VCM5_SYSTEM_DEPTH];
+  message->address = physical;
+  message->control = VCM5_SYSTEM_CONTROL(tag, length);
+  memcpy(message->words, words, (size_t)length * 4);
+  /* SYNC system_out_tail: pairs with the acquire in SystemPort::Look(). */
+  vcm5_store_release(&page->supervisor_data.out_tail[half], tail + 1);
+  /* SYNC supervisor_bell: pairs with the exchange in Doorbell::TakeSupervisors(). */
+  vcm5_store_release(&port->data_doorbell[half]->supervisor_bell[half], 1);
+  wake_if_asleep(port, port->data_doorbell[half]);
+  return true;
+}
+
+bool vcm5_supervisor_data_sent(const struct vcm5_supervisor_port *port, int half) {
+  return is_half(half) &&
+         vcm5_load_acquire(&port->page->data[half].out_head) ==
+             vcm5_load_relaxed(&port->page->supervisor_data.out_tail[half]);
+}
+
+bool vcm5_supervisor_receive(struct vcm5_supervisor_port *port, int half,
+                             struct vcm5_system_message *message) {
+  if (!is_half(half)) return false;
+  struct vcm5_supervisor_page *page = port->page;
+  const uint32_t head = vcm5_load_relaxed(&page->supervisor_data.in_head[half]);
+  /* SYNC system_in_tail: pairs with the release in SystemPort::PublishDelivered(). */
+  if (vcm5_load_acquire(&page->data[half].in_tail) == head) return false;
+  *message = page->data_in[half][head % VCM5_SYSTEM_DEPTH];
+  /* SYNC system_in_head: pairs with the acquire in SystemPort::Deliver(). */
+  vcm5_store_release(&page->supervisor_data.in_head[half], head + 1);
+  return true;
+}
+
+uint32_t vcm5_supervisor_dropped(const struct vcm5_supervisor_port *port, int half) {
+  return is_half(half) ? vcm5_load_acquire(&port->page->data[half].dropped) : 0;
 }

@@ -1,9 +1,10 @@
-/* The supervisor's side of a network interface: register operations of the privileged broadcasts
- * and the supervisor's asynchronous OR (paper section 5, CN2, CN6, NI9). For whoever has the
- * supervisor page mapped, which programs have not.
+/* The supervisor's side of a network interface: register operations of the privileged broadcasts,
+ * the supervisor's asynchronous OR (paper section 5, CN2, CN6, NI9) and messages of the system in
+ * the data network (sections 2 and 3, NI8). For whoever has the supervisor page mapped, which
+ * programs have not.
  *
  * `kind` is VCM5_BROADCAST_SUPERVISOR, _INTERRUPT or _UTILITY. Nothing here blocks. One thread a
- * port, one port a page and kind. C11 and C++.
+ * port, one port a page and kind, or page and half of the data network. C11 and C++.
  */
 #ifndef VCM5_NETIF_PORT_SUPERVISOR_PORT_H_
 #define VCM5_NETIF_PORT_SUPERVISOR_PORT_H_
@@ -28,7 +29,8 @@ struct vcm5_supervisor_port {
   struct vcm5_supervisor_page *page;
   uint8_t *bell; /* of this node's broadcasts, in the control network's doorbell */
   struct vcm5_doorbell *doorbell;
-  /* Wakes the control network's driver if it sleeps on its doorbell. */
+  struct vcm5_doorbell *data_doorbell[VCM5_HALVES]; /* the data daemon's own */
+  /* Wakes a network's driver if it sleeps on its doorbell. */
   void (*wake)(struct vcm5_doorbell *doorbell);
   struct vcm5_supervisor_fifo fifo[VCM5_BROADCAST_KINDS];
 };
@@ -76,6 +78,28 @@ void vcm5_supervisor_reinitiate(struct vcm5_supervisor_port *port);
  * one; the OR over the partition. */
 void vcm5_supervisor_set_hard_error(struct vcm5_supervisor_port *port, bool bit);
 bool vcm5_supervisor_hard_error(const struct vcm5_supervisor_port *port);
+
+/* Messages of the system in the data network: through the users' links and chips, but from and to
+ * FIFOs of their own. Sends one with a system tag (14 or 15) to the NI at a physical address, in
+ * any partition. True if accepted; false if the outgoing FIFO is full, so try again, or if no
+ * machine has such a tag or length. An address without NI, or more words than this machine's
+ * messages have, are reported by the data network as this node's fault.
+ *
+ * A supervisor need not read: a message that finds the incoming FIFO full (VCM5_SYSTEM_DEPTH) is
+ * dropped and counted. To hold it in the network would hold users' messages behind it, who cannot
+ * know; to bound senders by credits would give each NI a count for every other, for traffic that is
+ * rare. So supervisors that must not lose anything answer each other and have no more under way to
+ * one NI than fit. On the way there a message waits as users' messages do, behind those for a program
+ * that does not receive, and others behind it. */
+bool vcm5_supervisor_send(struct vcm5_supervisor_port *port, int half, uint32_t physical,
+                          uint32_t tag, const uint32_t *words, uint32_t length);
+/* Whether the network has taken all that was accepted. */
+bool vcm5_supervisor_data_sent(const struct vcm5_supervisor_port *port, int half);
+/* Takes the message that waits; false: none. */
+bool vcm5_supervisor_receive(struct vcm5_supervisor_port *port, int half,
+                             struct vcm5_system_message *message);
+/* Messages that this NI has dropped, as above. */
+uint32_t vcm5_supervisor_dropped(const struct vcm5_supervisor_port *port, int half);
 
 #ifdef __cplusplus
 }

@@ -201,7 +201,10 @@ struct vcm5_doorbell {
   uint32_t magic;
   uint32_t version;
   uint32_t bells; /* bytes that follow */
-  uint8_t pad0[116];
+  /* In a doorbell that no program has. Not 0: a supervisor has something for this half of the data
+   * network. It is rare, so all of them share it, and the daemon looks at all. */
+  uint32_t supervisor_bell[VCM5_HALVES];
+  uint8_t pad0[108];
   uint32_t sleeping; /* 1: the daemon sleeps on this word, or is about to */
   uint8_t pad1[124];
   /* uint8_t bell[bells], rounded up to 64 */

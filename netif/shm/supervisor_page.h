@@ -1,12 +1,15 @@
 /* The supervisor's part of a network interface (NI9): memory of its own, which programs do not have
  * mapped, and so the privileged operations are the memory management's business, as on the CM-5.
  *
- * One `vcm5_supervisor_page` a node, shared by two parties: the supervisor (whoever runs the
- * partition: the launcher, a supervisor process) and the control network. FIFOs are as in
- * ni_page.h, numbered by enum vcm5_broadcast_kind; number 0 is not used.
+ * One `vcm5_supervisor_page` a node, shared by three parties: the supervisor (whoever runs the
+ * partition: the launcher, a supervisor process), the control network and the data network. FIFOs
+ * are as in ni_page.h; those of broadcasts are numbered by enum vcm5_broadcast_kind; number 0 is
+ * not used.
  *
  *     supervisor, registers   written by the supervisor        read by the control network
  *     control                 written by the control network   read by the supervisor
+ *     supervisor_data         written by the supervisor        read by the data network
+ *     data[half]              written by that half of it       read by the supervisor
  *
  * C11 and C++.
  */
@@ -29,6 +32,21 @@ extern "C" {
  * so that a program can be sent to all nodes in few turns of each. */
 #define VCM5_SUPERVISOR_DEPTH 256u
 
+/* A message of the system in the data network: one with a system tag. Outgoing to a physical
+ * address; incoming it is this NI's own. */
+#define VCM5_FIRST_SYSTEM_TAG 14u
+#define VCM5_LAST_SYSTEM_TAG 15u
+#define VCM5_SYSTEM_WORDS_MAX 18u /* the CM-5E's; fewer where the machine's messages are shorter */
+#define VCM5_SYSTEM_DEPTH 16u /* messages of each FIFO; a power of two */
+struct vcm5_system_message {
+  uint32_t address;
+  uint32_t control; /* VCM5_SYSTEM_CONTROL */
+  uint32_t words[VCM5_SYSTEM_WORDS_MAX];
+};
+#define VCM5_SYSTEM_CONTROL(tag, length) ((uint32_t)(tag) | ((uint32_t)(length) << 8))
+#define VCM5_SYSTEM_TAG_OF(control) ((control)&0xffu)
+#define VCM5_SYSTEM_LENGTH_OF(control) ((control) >> 8)
+
 struct vcm5_supervisor_page {
   uint32_t magic;
   uint32_t version; /* VCM5_NI_VERSION */
@@ -48,6 +66,20 @@ struct vcm5_supervisor_page {
 
   struct vcm5_control_entry out[VCM5_BROADCAST_KINDS][VCM5_SUPERVISOR_DEPTH];
   struct vcm5_control_entry in[VCM5_BROADCAST_KINDS][VCM5_SUPERVISOR_DEPTH];
+
+  struct {
+    uint32_t out_tail[VCM5_HALVES];
+    uint32_t in_head[VCM5_HALVES];
+    uint8_t pad[128 - 4 * 4];
+  } supervisor_data;
+  struct {
+    uint32_t out_head;
+    uint32_t in_tail;
+    uint32_t dropped; /* messages that found the incoming FIFO full */
+    uint8_t pad[128 - 3 * 4];
+  } data[VCM5_HALVES];
+  struct vcm5_system_message data_out[VCM5_HALVES][VCM5_SYSTEM_DEPTH];
+  struct vcm5_system_message data_in[VCM5_HALVES][VCM5_SYSTEM_DEPTH];
 };
 
 /* The bell of a control daemon that the node's supervisor rings: that of the node's broadcasts. */

@@ -78,6 +78,7 @@ constexpr unsigned Length(uint64_t header) {
   return static_cast<unsigned>(header >> kLengthShift) & 0x1f;
 }
 constexpr unsigned Tag(uint64_t header) { return static_cast<unsigned>(header >> kTagShift) & 0xf; }
+constexpr bool IsSystem(uint64_t header) { return Tag(header) >= kFirstSystemTag; }
 constexpr uint32_t Destination(uint64_t header) {
   return static_cast<uint32_t>(header >> kDestinationShift) & ((1u << kAddressBits) - 1);
 }

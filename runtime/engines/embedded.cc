@@ -40,6 +40,7 @@ Embedded::Machine::Machine(EmbeddedOptions options)
   VCM5_CHECK_MSG(settings.ok(), std::string(settings.status().message()).c_str());
   const Doorbell halves[VCM5_HALVES] = {MakeDoorbell(spec.leaves()), MakeDoorbell(spec.leaves())};
   std::vector<vcm5_ni_page*> pages(spec.leaves());
+  std::vector<vcm5_supervisor_page*> supervisor_pages(spec.leaves());
   std::vector<ControlAgentOptions> controls;
   uint32_t number = 0;
   for (uint32_t index = 0; index < options_.partitions.size(); ++index) {
@@ -56,7 +57,8 @@ Embedded::Machine::Machine(EmbeddedOptions options)
       nodes_[physical].number = number++;
       pages[physical] = page(physical);
       control.pages.push_back(page(physical));
-      control.supervisor_pages.push_back(supervisors_.page(physical));
+      supervisor_pages[physical] = supervisors_.page(physical);
+      control.supervisor_pages.push_back(supervisor_pages[physical]);
       AttachNode(physical, self, halves, control.doorbell);
     }
   }
@@ -65,6 +67,8 @@ Embedded::Machine::Machine(EmbeddedOptions options)
     agent.spec = spec;
     agent.half = half;
     agent.pages = pages;
+    agent.supervisor_pages = supervisor_pages;
+    agent.supervisor_doorbell = halves[half];
     agent.partitions = options_.partitions;
     agent.bells = {{halves[half], 0, 0, spec.leaves()}};
     auto made = MakeDataAgent(std::move(agent));

@@ -25,6 +25,7 @@ uint32_t Checksum(std::span<const uint32_t> words) {
 std::string CheckMessage(const SavedMessage& message, size_t nodes, uint32_t words_max) {
   const uint32_t length = data_header::Length(message.packet.header);
   if (message.at >= nodes || message.to >= nodes) return "is not between nodes of the partition";
+  if (data_header::IsSystem(message.packet.header)) return "has a tag of the system";
   if (length - 1 >= words_max) {
     return absl::StrCat("has ", length, " words, and the longest has ", words_max);
   }

@@ -37,6 +37,9 @@ class SupervisorPages {
       VCM5_CHECK_MSG(wrong == nullptr, wrong);
       port.doorbell = node_port.control_doorbell;
       port.bell = node_port.control_bell + VCM5_CONTROL_BELL_STRIDE * VCM5_FIFO_BROADCAST;
+      for (int half = 0; half < VCM5_HALVES; ++half) {
+        port.data_doorbell[half] = node_port.data_doorbell[half];
+      }
     }
     return Supervisor(port);
   }

@@ -66,6 +66,7 @@ absl::StatusOr<SavedMachine> Embedded::Machine::Save() {
         const auto to_node = std::find(partition.begin(), partition.end(),
                                        data_header::Destination(message.packet.header));
         if (to_node == partition.end()) continue;  // another partition's
+        if (data_header::IsSystem(message.packet.header)) continue;  // no user's
         // It may have fallen to a node outside of the partition: any of its own can send it.
         to.captured[half].push_back({at == partition.end()
                                          ? 0
@@ -83,7 +84,11 @@ absl::Status Embedded::Machine::Restore(const SavedMachine& saved) {
   if (absl::Status status = saved.Check(options_.spec, options_.partitions); !status.ok()) {
     return status;
   }
-  for (std::vector<CapturedMessage>& half : captured_) half.clear();
+  for (std::vector<CapturedMessage>& half : captured_) {
+    std::erase_if(half, [](const CapturedMessage& message) {
+      return !data_header::IsSystem(message.packet.header);
+    });
+  }
   for (size_t i = 0; i < options_.partitions.size(); ++i) {
     const Partition& partition = options_.partitions[i];
     const SavedPartition& from = saved.partitions[i];

@@ -178,6 +178,13 @@ absl::Status JobFabric::MakeSupervisors() {
     const Doorbell doorbell(control.doorbells[i].data(), control.bells.bells(i));
     port.doorbell = doorbell.shared();
     port.bell = doorbell.bell(vcm5_supervisor_bell(0));
+    // Both halves of the data network at node 0 are one daemon's.
+    const Daemon& data =
+        daemons_[tree_.PartOfLeaf(partitions_[i].front(), options_.data_daemons)];
+    const Doorbell data_doorbell(data.own_doorbell.data(), data.bells.own_bells());
+    for (int half = 0; half < VCM5_HALVES; ++half) {
+      port.data_doorbell[half] = data_doorbell.shared();
+    }
     port.wake = Doorbell::Wake;
   }
   return absl::OkStatus();
@@ -234,8 +241,8 @@ absl::Status JobFabric::Configure(uint32_t daemon, ControlChannel& channel) cons
     status.Update(
         batch.Add(parts.interrupt_write.get(), config::Descriptor::INTERRUPT_LINE, physical));
   }
+  status.Update(batch.Add(supervisor_memory_.fd(), config::Descriptor::SUPERVISOR_MEMORY));
   if (is_control(daemon)) {
-    status.Update(batch.Add(supervisor_memory_.fd(), config::Descriptor::SUPERVISOR_MEMORY));
     status.Update(batch.Finish());
     return status;
   }

@@ -79,7 +79,8 @@ DataMachine::DataMachine(const MachineSpec& spec, uint32_t parts, uint64_t seed,
       parts_(parts),
       page_bytes_(NodeMemoryBytes(spec)),
       members_(members_of == Members::kNodes ? spec.nodes : spec.leaves()),
-      ports_(members_) {
+      ports_(members_),
+      supervisor_ports_(members_) {
   const FatTree tree(spec.leaves(), spec.parents_per_level);
   std::vector<uint32_t> bells(parts);
   for (uint32_t leaf = 0; leaf < spec.leaves(); ++leaf) bells[tree.PartOfLeaf(leaf, parts)]++;
@@ -114,6 +115,13 @@ void DataMachine::MakeNodes() {
       ports_[node].data_bell[half] = doorbell.bell(bell[part]);
       ports_[node].data_doorbell[half] = doorbell.shared();
     }
+    supervisor_pages_.emplace_back(
+        static_cast<uint8_t*>(std::calloc(1, sizeof(vcm5_supervisor_page))));
+    auto* supervisors = reinterpret_cast<vcm5_supervisor_page*>(supervisor_pages_.back().get());
+    vcm5_supervisor_page_init(supervisors, node, members_);
+    wrong = vcm5_supervisor_attach(&supervisor_ports_[node], supervisors);
+    VCM5_CHECK_MSG(wrong == nullptr, wrong);
+    std::copy_n(ports_[node].data_doorbell, VCM5_HALVES, supervisor_ports_[node].data_doorbell);
     ++bell[part];
   }
 }
@@ -145,11 +153,15 @@ void DataMachine::MakeAgents(uint64_t seed) {
       options.part = part;
       options.parts = parts_;
       options.pages = pages;
+      for (const vcm5_supervisor_port& port : supervisor_ports_) {
+        options.supervisor_pages.push_back(port.page);
+      }
       options.partitions = {members};
       uint32_t first = 0;
       while (tree.PartOfLeaf(first, parts_) != part) ++first;
       const Doorbell& doorbell = doorbells_[half * parts_ + part];
       options.bells = {{doorbell, 0, first, doorbell.shared()->bells}};
+      options.supervisor_doorbell = doorbell;
       options.links = std::move(links[part]);
       agents_.push_back(MakeDataAgent(std::move(options)));
     }

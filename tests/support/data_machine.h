@@ -14,6 +14,7 @@
 #include "daemons/driver/data_agent.h"
 #include "daemons/driver/doorbell.h"
 #include "netif/port/ni_port.h"
+#include "netif/port/supervisor.h"
 #include "runtime/base/prng.h"
 #include "switches/topology/machine_spec.h"
 
@@ -31,6 +32,9 @@ class DataMachine {
   uint32_t nodes() const { return members_; }
   vcm5_port& port(uint32_t node) { return ports_[node]; }
   vcm5_ni_page* page(uint32_t node);
+  // The supervisor's side of a node, and its page.
+  Supervisor supervisor(uint32_t node) { return Supervisor(supervisor_ports_[node]); }
+  vcm5_supervisor_page* supervisor_page(uint32_t node) { return supervisor_ports_[node].page; }
   uint32_t page_bytes() const { return page_bytes_; }
   // A node makes every bell that it can reach ring.
   void RingAllBells(uint32_t node);
@@ -69,6 +73,8 @@ class DataMachine {
   std::vector<Memory> bell_memory_;
   std::vector<Doorbell> doorbells_;  // half * parts + part
   std::vector<vcm5_port> ports_;
+  std::vector<Memory> supervisor_pages_;
+  std::vector<vcm5_supervisor_port> supervisor_ports_;
   std::vector<std::unique_ptr<DataNetworkAgent>> agents_;
   std::vector<FabricError> errors_;
 };

@@ -145,8 +145,8 @@ class DataPortFuzz {
         VCM5_CHECK(data_header::FallsOnLink(captured.header) && DataPacketCrcGood(captured));
       }
     }
-    if (port_.Deliver(packet, data_header::Length(packet.header))) {
-      VCM5_CHECK(!data_header::Falls(packet.header));
+    if (port_.Deliver(packet, data_header::Length(packet.header)) == Arrival::kDelivered) {
+      VCM5_CHECK(!data_header::Falls(packet.header) && !data_header::IsSystem(packet.header));
       --credit_;
     }
   }

@@ -70,7 +70,7 @@ TEST_F(DataPortFallTest, NeverDeliversAMarkedMessageNotEvenOneForThisNode) {
     const DataPacket packet =
         Resigned(Fallen(), data_header::Make(RoutingInstructions(0, path), 7, 3, kSelf) |
                                data_header::kFalls);
-    EXPECT_FALSE(port_.Deliver(packet, 7));
+    EXPECT_EQ(port_.Deliver(packet, 7), Arrival::kDropped);
     EXPECT_EQ(port_.TakeReport().fault, DataPortFault::kMisdelivered);
   }
   ExpectNothingToReceive();

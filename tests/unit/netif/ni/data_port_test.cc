@@ -63,7 +63,7 @@ class DataPortTest : public ::testing::Test {
     return MakePacket(0, kPhysicalSelf, length, tag, id);
   }
   bool Deliver(const DataPacket& packet) {
-    return port_->Deliver(packet, data_header::Length(packet.header));
+    return port_->Deliver(packet, data_header::Length(packet.header)) == Arrival::kDelivered;
   }
 
   MachineSpec spec_;
@@ -232,7 +232,7 @@ TEST_F(DataPortTest, RefusesALengthThatTheMachineDoesNotHave) {
   for (const unsigned length : {0u, 19u, 31u}) {
     DataPacket bad{};
     bad.header = data_header::Make(0, length, 0, kPhysicalSelf);
-    EXPECT_FALSE(port_->Deliver(bad, length));
+    EXPECT_EQ(port_->Deliver(bad, length), Arrival::kDropped);
     EXPECT_EQ(port_->TakeReport().fault, DataPortFault::kPrimary);
   }
 }

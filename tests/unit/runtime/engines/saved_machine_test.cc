@@ -146,6 +146,15 @@ TEST(SavedMachine, SaysWhyAMachineCannotGoOnWithIt) {
   other = saved;
   other.partitions[0].captured[VCM5_LEFT].push_back({0, 2, {}});
   EXPECT_NE(WhyNot(other, TwoNodes()).find("is not between nodes"), std::string::npos);
+  DataPacket of_system{};
+  of_system.header = data_header::Make(0, 1, kFirstSystemTag, 0);
+  of_system.crc = DataPacketCrc(of_system, 1, of_system.header);
+  other = saved;
+  other.partitions[0].captured[VCM5_LEFT].push_back({0, 1, of_system});
+  EXPECT_NE(WhyNot(other, TwoNodes()).find("has a tag of the system"), std::string::npos);
+  other = saved;
+  other.partitions[0].nodes[1].ni.half[VCM5_LEFT].in[0] = of_system;
+  EXPECT_NE(WhyNot(other, TwoNodes()).find("has a tag of the system"), std::string::npos);
 }
 
 // Whatever the words say: an error, or a machine that is whole and says so if it is not fit.

@@ -52,7 +52,7 @@ class InterruptLineTest : public ::testing::Test {
 
   // As the data agent does: publishes, then writes a byte if the tag interrupts.
   void Arrive(uint32_t id, unsigned tag) {
-    ASSERT_TRUE(network_.Deliver(MakePacket(0, 0, 1, tag, id), 1));
+    ASSERT_EQ(network_.Deliver(MakePacket(0, 0, 1, tag, id), 1), Arrival::kDelivered);
     const char byte = 1;
     if (network_.PublishDelivered() != 0) {
       ASSERT_EQ(write(line_[1], &byte, 1), 1);
