@@ -8,6 +8,7 @@
 #include <utility>
 
 #include "absl/strings/str_cat.h"
+#include "daemons/driver/arm_loads.h"
 #include "daemons/driver/data_agent_setup.h"
 #include "daemons/driver/data_counts.h"
 #include "daemons/driver/data_reports.h"
@@ -351,6 +352,7 @@ std::vector<FabricStat> DataAgent::Stats() const {
   stats.push_back({half + ": deliveries that found earlier ones unread", delivery_waits_});
   system_.AppendStats(&stats);
   AppendRegionStats(region_, half_, &stats);
+  AppendArmLoads(region_, half_, &stats);
   uint64_t primary = 0;
   uint64_t secondary = 0;
   for (const Leaf& leaf : leaves_) {
