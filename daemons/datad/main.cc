@@ -55,6 +55,7 @@ absl::StatusOr<std::vector<std::unique_ptr<Agent>>> MakeAgents(DaemonSetup& setu
     options.parts = setup.parts;
     options.pages = setup.pages;
     options.supervisor_pages = supervisor_pages;
+    options.supervisor_doorbell = setup.own_doorbell.doorbell();
     options.partitions = setup.partitions;
     for (size_t i = 0; i < setup.partitions.size(); ++i) {
       if (bells.bells(i) == 0) continue;

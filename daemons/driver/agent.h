@@ -37,6 +37,7 @@ struct FabricStat {
   std::string name;  // "left: messages delivered", "left: level 2 chip 3 parent port 1: messages"
   uint64_t value = 0;
   bool is_link = false;  // one of many per-link counts; only the busiest are shown
+  uint32_t arm_links = 0;  // not 0: the load of an arm of the fat tree, which has so many links
 };
 
 class Agent {

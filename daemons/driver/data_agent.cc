@@ -3,10 +3,12 @@
 #include <unistd.h>
 
 #include <algorithm>
+#include <optional>
 #include <string>
 #include <utility>
 
 #include "absl/strings/str_cat.h"
+#include "daemons/driver/arm_loads.h"
 #include "daemons/driver/data_agent_setup.h"
 #include "daemons/driver/data_counts.h"
 #include "daemons/driver/data_reports.h"
@@ -88,12 +90,6 @@ class DataAgent final : public DataNetworkAgent {
     return system_.InjectInto(
         region_, [this](uint32_t index) -> DataPort& { return leaves_[index].port; }, &errors_);
   }
-  void LookAtSupervisors(const LeafBells& bells) {
-    for (uint32_t leaf = bells.first_leaf; leaf < bells.first_leaf + bells.leaves; ++leaf) {
-      const uint32_t index = leaf_slot_[leaf - region_.first_leaf()];
-      if (index != kUnattached) system_.Look(index, &errors_);
-    }
-  }
   void RefreshCredit(Leaf& leaf) {
     if (const uint32_t freed = leaf.port.RefreshCredit(); freed != 0) {
       region_.HandleLeafCredit(leaf.port.self(), freed);
@@ -120,6 +116,7 @@ class DataAgent final : public DataNetworkAgent {
   bool system_goes_first_ = false;  // in turns, so that neither it nor users wait for ever
   bool holds_injection_ = false;
   std::vector<LeafBells> bells_;
+  std::optional<Doorbell> supervisor_doorbell_;
   std::vector<Leaf> leaves_;
   std::vector<uint32_t> leaf_slot_;   // index into leaves_ by physical address - first leaf
   std::vector<uint32_t> pending_;
@@ -142,6 +139,7 @@ DataAgent::DataAgent(DataAgentOptions options)
       captured_(tree_, options.spec.link_depth, AllMembers(partitions_)),
       system_(half_, words_max_, tree_.leaves(), AllMembers(partitions_)),
       bells_(std::move(options.bells)),
+      supervisor_doorbell_(options.supervisor_doorbell),
       links_(tree_, options.part, options.parts, std::move(options.links), region_,
              [this](std::string what) {
                // It carries wires of many partitions.
@@ -180,6 +178,9 @@ unsigned DataAgent::DoWork() {
       pending_.push_back(static_cast<uint32_t>(leaf - leaves_.data()));
     });
     if (__builtin_expect(bells.doorbell.TakeSupervisors(half_), 0)) LookAtSupervisors(bells);
+  }
+  if (supervisor_doorbell_.has_value() && supervisor_doorbell_->TakeSupervisors(half_)) {
+    for (uint32_t index = 0; index < leaves_.size(); ++index) system_.Look(index, &errors_);
   }
   if (__builtin_expect(!holds_injection_, 1)) work += InjectAll();
 
@@ -352,6 +353,7 @@ std::vector<FabricStat> DataAgent::Stats() const {
   stats.push_back({half + ": deliveries that found earlier ones unread", delivery_waits_});
   system_.AppendStats(&stats);
   AppendRegionStats(region_, half_, &stats);
+  AppendArmLoads(region_, half_, &stats);
   uint64_t primary = 0;
   uint64_t secondary = 0;
   uint64_t copied = 0;

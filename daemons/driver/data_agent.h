@@ -6,6 +6,7 @@
 
 #include <cstdint>
 #include <memory>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -42,6 +43,9 @@ struct DataAgentOptions {
 
   // Supervisor pages by physical address; null or absent: nobody supervises the node.
   std::vector<vcm5_supervisor_page*> supervisor_pages;
+
+  // Where supervisors ring, in whose reach no program is; none if there are no supervisor pages.
+  std::optional<Doorbell> supervisor_doorbell;
 
   // Which address only others of their own partition; leaves outside of all send to nobody.
   std::vector<Partition> partitions;

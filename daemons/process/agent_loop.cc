@@ -106,6 +106,7 @@ absl::Status AgentLoop::Answer(const config::ToDaemon& request) {
         line->set_name(std::move(stat.name));
         line->set_value(stat.value);
         line->set_is_link(stat.is_link);
+        line->set_arm_links(stat.arm_links);
       }
       for (FabricError& error : agent->Unbalanced()) {
         Pack(std::move(error), answer.mutable_finished()->add_unbalanced());

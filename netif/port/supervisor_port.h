@@ -29,7 +29,7 @@ struct vcm5_supervisor_port {
   struct vcm5_supervisor_page *page;
   uint8_t *bell; /* of this node's broadcasts, in the control network's doorbell */
   struct vcm5_doorbell *doorbell;
-  struct vcm5_doorbell *data_doorbell[VCM5_HALVES]; /* of the data network at this node */
+  struct vcm5_doorbell *data_doorbell[VCM5_HALVES]; /* the data daemon's own */
   /* Wakes a network's driver if it sleeps on its doorbell. */
   void (*wake)(struct vcm5_doorbell *doorbell);
   struct vcm5_supervisor_fifo fifo[VCM5_BROADCAST_KINDS];

@@ -203,7 +203,7 @@ struct vcm5_doorbell {
   uint32_t magic;
   uint32_t version;
   uint32_t bells; /* bytes that follow */
-  /* Not 0: a supervisor at one of the doorbell's nodes has something for this half of the data
+  /* In a doorbell that no program has. Not 0: a supervisor has something for this half of the data
    * network. It is rare, so all of them share it, and the daemon looks at all. */
   uint32_t supervisor_bell[VCM5_HALVES];
   uint8_t pad0[108];

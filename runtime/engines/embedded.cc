@@ -69,6 +69,7 @@ Embedded::Machine::Machine(EmbeddedOptions options)
     agent.half = half;
     agent.pages = pages;
     agent.supervisor_pages = supervisor_pages;
+    agent.supervisor_doorbell = halves[half];
     agent.partitions = options_.partitions;
     agent.bells = {{halves[half], 0, 0, spec.leaves()}};
     auto made = MakeDataAgent(std::move(agent));

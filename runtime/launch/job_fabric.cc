@@ -181,7 +181,7 @@ absl::Status JobFabric::MakeSupervisors() {
     // Both halves of the data network at node 0 are one daemon's.
     const Daemon& data =
         daemons_[tree_.PartOfLeaf(partitions_[i].front(), options_.data_daemons)];
-    const Doorbell data_doorbell(data.doorbells[i].data(), data.bells.bells(i));
+    const Doorbell data_doorbell(data.own_doorbell.data(), data.bells.own_bells());
     for (int half = 0; half < VCM5_HALVES; ++half) {
       port.data_doorbell[half] = data_doorbell.shared();
     }

@@ -88,7 +88,10 @@ void Job::OnFinished(DaemonHandle& daemon, const config::Finished& finished) {
   if (phase_ != Phase::kFinishing) return;
   for (const config::Fault& fault : finished.faults()) late_faults_.push_back(Unpack(fault));
   for (const config::Stat& stat : finished.stats()) {
-    stats_.push_back({.name = stat.name(), .value = stat.value(), .is_link = stat.is_link()});
+    stats_.push_back({.name = stat.name(),
+                      .value = stat.value(),
+                      .is_link = stat.is_link(),
+                      .arm_links = stat.arm_links()});
   }
   for (const config::Fault& loss : finished.unbalanced()) unbalanced_.push_back(Unpack(loss));
   wires_.Take(daemon.index(), finished.wires());

@@ -1,4 +1,4 @@
-// `vcm5 run --stats`: what the networks carried, why they waited, and their busiest links.
+// `vcm5 run --stats`: what the networks carried, why they waited, their busiest arm and links.
 #ifndef VCM5_RUNTIME_LAUNCH_STATS_REPORT_H_
 #define VCM5_RUNTIME_LAUNCH_STATS_REPORT_H_
 

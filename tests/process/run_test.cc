@@ -134,6 +134,7 @@ TEST(Run, SaysWhatTheNetworksCarried) {
   EXPECT_EQ(job.out(), "ring 4 nodes 10 rounds\n");
   EXPECT_THAT(job.err(), HasSubstr("what the networks carried"));
   EXPECT_THAT(job.err(), MatchesRegex("(.|\n)*left: messages delivered +20\n(.|\n)*"));
+  EXPECT_THAT(job.err(), HasSubstr("busiest arm of the data network: "));
   EXPECT_THAT(job.err(), HasSubstr("busiest links"));
 }
 

@@ -161,6 +161,7 @@ void DataMachine::MakeAgents(uint64_t seed) {
       while (tree.PartOfLeaf(first, parts_) != part) ++first;
       const Doorbell& doorbell = doorbells_[half * parts_ + part];
       options.bells = {{doorbell, 0, first, doorbell.shared()->bells}};
+      options.supervisor_doorbell = doorbell;
       options.links = std::move(links[part]);
       agents_.push_back(MakeDataAgent(std::move(options)));
     }
