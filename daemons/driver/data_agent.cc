@@ -13,13 +13,13 @@
 #include "daemons/driver/node_ranges.h"
 #include "daemons/driver/node_wake.h"
 #include "daemons/driver/part_links.h"
+#include "daemons/driver/partition_routes.h"
 #include "netif/ni/data_port.h"
 #include "runtime/base/check.h"
 #include "runtime/base/prng.h"
 #include "switches/data/region.h"
 #include "switches/topology/concerned.h"
 #include "switches/topology/health.h"
-#include "switches/topology/route_table.h"
 
 namespace vcm5 {
 namespace {
@@ -83,7 +83,6 @@ class DataAgent final : public DataNetworkAgent {
     if (std::exchange(leaf.touched, true)) return;
     touched_.push_back(static_cast<uint32_t>(&leaf - leaves_.data()));
   }
-  std::vector<const RouteTable*> MakeRoutes();
   unsigned InjectFrom(Leaf& leaf, bool* more);
   unsigned InjectAll();
   void RefreshCredit(Leaf& leaf) {
@@ -105,7 +104,7 @@ class DataAgent final : public DataNetworkAgent {
   const uint32_t nodes_;  // of the machine
   const FatTree tree_;
   const std::vector<Partition> partitions_;
-  std::vector<RouteTable> routes_;  // by partition; the last is that of leaves in none
+  const PartitionRoutes routes_;
   Region region_;
   CapturedMessages captured_;
   bool holds_injection_ = false;
@@ -143,6 +142,7 @@ DataAgent::DataAgent(DataAgentOptions options)
       nodes_(options.spec.nodes),
       tree_(options.spec.leaves(), options.spec.parents_per_level),
       partitions_(std::move(options.partitions)),
+      routes_(tree_.leaves(), partitions_),
       region_(tree_, MakeRegionOptions(options)),
       captured_(tree_, options.spec.link_depth, AllMembers(partitions_)),
       bells_(std::move(options.bells)),
@@ -153,7 +153,6 @@ DataAgent::DataAgent(DataAgentOptions options)
              }) {
   const NiGeometry geometry = GeometryOf(options.spec);
   const vcm5_ni_offsets offsets = geometry.Offsets();
-  const std::vector<const RouteTable*> routes_of = MakeRoutes();
   leaf_slot_.assign(region_.last_leaf() - region_.first_leaf(), kUnattached);
   for (uint32_t leaf = region_.first_leaf(); leaf < region_.last_leaf(); ++leaf) {
     if (leaf >= options.pages.size() || options.pages[leaf] == nullptr) continue;
@@ -169,7 +168,7 @@ DataAgent::DataAgent(DataAgentOptions options)
     leaf_slot_[leaf - region_.first_leaf()] = static_cast<uint32_t>(leaves_.size());
     const int line =
         leaf < options.interrupt_lines.size() ? options.interrupt_lines[leaf] : -1;
-    leaves_.push_back({DataPort(port), options.pages[leaf], routes_of[leaf], line});
+    leaves_.push_back({DataPort(port), options.pages[leaf], &routes_.of(leaf), line});
   }
   for (const LeafBells& bells : bells_) {
     VCM5_CHECK(bells.first_leaf >= region_.first_leaf() &&
@@ -178,19 +177,6 @@ DataAgent::DataAgent(DataAgentOptions options)
   region_.ProgramFall(AllMembers(partitions_));
   pending_.reserve(leaves_.size());
   touched_.reserve(leaves_.size());
-}
-
-// Fills routes_; returns which of them each leaf has.
-std::vector<const RouteTable*> DataAgent::MakeRoutes() {
-  const uint32_t leaves = tree_.leaves();
-  routes_.reserve(partitions_.size() + 1);
-  for (const Partition& partition : partitions_) routes_.emplace_back(leaves, partition);
-  routes_.emplace_back(leaves, Partition{});
-  std::vector<const RouteTable*> of(leaves, &routes_.back());
-  for (size_t i = 0; i < partitions_.size(); ++i) {
-    for (const uint32_t leaf : partitions_[i]) of[leaf] = &routes_[i];
-  }
-  return of;
 }
 
 unsigned DataAgent::DoWork() {
