@@ -15,12 +15,12 @@
 #include "daemons/driver/node_ranges.h"
 #include "daemons/driver/node_wake.h"
 #include "daemons/driver/part_links.h"
+#include "daemons/driver/partition_routes.h"
 #include "daemons/driver/system_messages.h"
 #include "netif/ni/data_port.h"
 #include "runtime/base/check.h"
 #include "switches/data/region.h"
 #include "switches/topology/concerned.h"
-#include "switches/topology/route_table.h"
 
 namespace vcm5 {
 namespace {
@@ -109,7 +109,7 @@ class DataAgent final : public DataNetworkAgent {
   const uint32_t nodes_;  // of the machine
   const FatTree tree_;
   const std::vector<Partition> partitions_;
-  std::vector<RouteTable> routes_;  // by partition; the last is that of leaves in none
+  const PartitionRoutes routes_;
   Region region_;
   CapturedMessages captured_;
   SystemMessages system_;           // numbers are indices into leaves_
@@ -135,6 +135,7 @@ DataAgent::DataAgent(DataAgentOptions options)
       nodes_(options.spec.nodes),
       tree_(options.spec.leaves(), options.spec.parents_per_level),
       partitions_(std::move(options.partitions)),
+      routes_(tree_.leaves(), partitions_),
       region_(tree_, RegionOptionsOf(options)),
       captured_(tree_, options.spec.link_depth, AllMembers(partitions_)),
       system_(half_, words_max_, tree_.leaves(), AllMembers(partitions_)),
@@ -145,15 +146,14 @@ DataAgent::DataAgent(DataAgentOptions options)
                // It carries wires of many partitions.
                AddError({FabricError::kNetwork, std::move(what), kEverywhere});
              }) {
-  const std::vector<const RouteTable*> routes_of =
-      MakeRoutes(tree_.leaves(), partitions_, &routes_);
   leaf_slot_.assign(region_.last_leaf() - region_.first_leaf(), kUnattached);
   for (uint32_t leaf = region_.first_leaf(); leaf < region_.last_leaf(); ++leaf) {
     if (leaf >= options.pages.size() || options.pages[leaf] == nullptr) continue;
     leaf_slot_[leaf - region_.first_leaf()] = static_cast<uint32_t>(leaves_.size());
     const int line =
         leaf < options.interrupt_lines.size() ? options.interrupt_lines[leaf] : -1;
-    leaves_.push_back({DataPort(PortOptionsOf(options, leaf)), options.pages[leaf], routes_of[leaf], line});
+    leaves_.push_back({DataPort(PortOptionsOf(options, leaf)), options.pages[leaf],
+                       &routes_.of(leaf), line});
     system_.Add(leaf, leaf < options.supervisor_pages.size() ? options.supervisor_pages[leaf]
                                                              : nullptr);
   }
@@ -177,7 +177,6 @@ unsigned DataAgent::DoWork() {
       if (std::exchange(leaf->pending, true)) return;
       pending_.push_back(static_cast<uint32_t>(leaf - leaves_.data()));
     });
-    if (__builtin_expect(bells.doorbell.TakeSupervisors(half_), 0)) LookAtSupervisors(bells);
   }
   if (supervisor_doorbell_.has_value() && supervisor_doorbell_->TakeSupervisors(half_)) {
     for (uint32_t index = 0; index < leaves_.size(); ++index) system_.Look(index, &errors_);

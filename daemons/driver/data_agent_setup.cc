@@ -36,16 +36,4 @@ DataPort::Options PortOptionsOf(const DataAgentOptions& options, uint32_t leaf) 
   return port;
 }
 
-std::vector<const RouteTable*> MakeRoutes(uint32_t leaves, const std::vector<Partition>& partitions,
-                                          std::vector<RouteTable>* routes) {
-  routes->reserve(partitions.size() + 1);
-  for (const Partition& partition : partitions) routes->emplace_back(leaves, partition);
-  routes->emplace_back(leaves, Partition{});
-  std::vector<const RouteTable*> of(leaves, &routes->back());
-  for (size_t i = 0; i < partitions.size(); ++i) {
-    for (const uint32_t leaf : partitions[i]) of[leaf] = &(*routes)[i];
-  }
-  return of;
-}
-
 }  // namespace vcm5

@@ -14,6 +14,8 @@
 namespace vcm5 {
 namespace {
 
+constexpr uint64_t kLookUpNs = 1'000'000;
+
 bool Membarrier(int command) { return syscall(SYS_membarrier, command, 0, 0) == 0; }
 
 // Waits until a doorbell wakes us, but no longer than asked.
@@ -62,6 +64,7 @@ void Doorbell::Sleep(std::span<const Doorbell> doorbells, uint64_t nanoseconds) 
   if (!Membarrier(MEMBARRIER_CMD_GLOBAL_EXPEDITED)) __atomic_thread_fence(__ATOMIC_SEQ_CST);
   const bool rung = std::any_of(doorbells.begin(), doorbells.end(),
                                 [](const Doorbell& doorbell) { return doorbell.AnyRung(); });
+  if (doorbells.size() > kWaitMax) nanoseconds = std::min(nanoseconds, kLookUpNs);
   if (!rung) Wait(doorbells.first(std::min(doorbells.size(), kWaitMax)), nanoseconds);
   for (const Doorbell& doorbell : doorbells) vcm5_store_relaxed(&doorbell.shared()->sleeping, 0);
 }

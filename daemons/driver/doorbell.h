@@ -78,7 +78,8 @@ class Doorbell {
   void Ring(uint32_t index);
 
   // Sleeps until somebody rings one of `doorbells` (of which there is one), at most `nanoseconds`.
-  // Returns at once if a bell has rung. Of more than kWaitMax only the first wake the sleeper.
+  // Returns at once if a bell has rung. Of more than kWaitMax only the first wake the sleeper,
+  // who then looks up every millisecond.
   static void Sleep(std::span<const Doorbell> doorbells, uint64_t nanoseconds);
   static constexpr size_t kWaitMax = 128;
 

@@ -102,7 +102,8 @@ class Embedded {
   // All partitions are frozen together. Freeze fails if a network does not get empty, as when a flush
   // is damaged on its way: then there is nothing to save or restore, and Resume lets those partitions
   // go on whose networks are whole. What a network has reported of a user is not saved, for words or
-  // messages may be missing, nor does it go on: the partition ends, or is restored to somebody else.
+  // messages may be missing, nor does it go on: the partition ends, unless it is restored to somebody
+  // else before.
   absl::Status Freeze();
   absl::StatusOr<SavedMachine> Save();
   absl::Status Restore(const SavedMachine& saved);

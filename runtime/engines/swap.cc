@@ -102,6 +102,8 @@ absl::Status Embedded::Machine::Restore(const SavedMachine& saved) {
     const Partition& partition = options_.partitions[i];
     const SavedPartition& from = saved.partitions[i];
     damage_[i] = absl::OkStatus();
+    std::erase_if(workers_[0].sentences,
+                  [i](const Sentence& sentence) { return sentence.partition == i; });
     for (uint32_t self = 0; self < partition.size(); ++self) {
       const SavedPartition::Node& node = from.nodes[self];
       for (DataNetworkAgent* half : data_agents_) half->RestoreNi(partition[self], node.ni);

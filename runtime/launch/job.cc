@@ -91,13 +91,7 @@ std::string Job::OutputLost() const {
 // ---- starting ------------------------------------------------------------------------------------
 
 absl::Status Job::Start() {
-  // Each node: memory, both ends of its interrupt line, its two outputs; some for everybody; and of
-  // doorbells no more than nodes, or partitions at every daemon.
-  const uint64_t daemons = uint64_t{options_.data_daemons} + 1;
-  const uint64_t doorbells =
-      parties_.size() + std::min<uint64_t>(options_.nodes(), parties_.size() * daemons);
-  const uint64_t files = 5 * uint64_t{options_.nodes()} + 8 * daemons + doorbells +
-                         options_.programs.size() + 32;
+  const uint64_t files = JobFabric::FilesNeeded(options_);
   if (files > spawner_.descriptors_max()) {
     return absl::InvalidArgumentError(absl::StrCat(
         options_.nodes(), " nodes as processes need ", files, " open files, but only ",

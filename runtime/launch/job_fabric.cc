@@ -3,8 +3,10 @@
 #include <fcntl.h>
 #include <sched.h>
 
+#include <algorithm>
 #include <cerrno>
 #include <cstring>
+#include <set>
 #include <string>
 #include <utility>
 
@@ -89,6 +91,24 @@ absl::StatusOr<std::unique_ptr<JobFabric>> JobFabric::Create(const RunOptions& o
   if (absl::Status status = fabric->MakeSupervisors(); !status.ok()) return status;
   if (absl::Status status = fabric->MakeNodePrograms(); !status.ok()) return status;
   return fabric;
+}
+
+// Each node: memory, both ends of its interrupt line, its two outputs. A partition: its program, its
+// doorbell at the control daemon, and one at each data daemon that has a leaf of it. Links: both ends
+// in both halves. And some for each daemon, and for everybody.
+uint64_t JobFabric::FilesNeeded(const RunOptions& options) {
+  const uint64_t nodes = options.nodes();
+  const uint64_t programs = options.programs.size();
+  const uint64_t doorbells = programs + std::min(nodes, programs * options.data_daemons);
+  std::set<std::pair<uint32_t, uint32_t>> linked;
+  if (options.data_daemons > 1) {
+    const FatTree tree(options.machine.leaves(), options.machine.parents_per_level);
+    for (const CutWire& wire : CutWires(tree, options.data_daemons)) {
+      linked.insert(std::minmax(wire.child_part, wire.parent_part));
+    }
+  }
+  const uint64_t links = linked.size() * VCM5_HALVES * 2 * LinkDescriptors(options.link);
+  return 5 * nodes + programs + doorbells + links + 8 * (uint64_t{options.data_daemons} + 1) + 32;
 }
 
 absl::Status JobFabric::MakeDaemons() {

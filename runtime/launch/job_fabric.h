@@ -30,6 +30,9 @@ class JobFabric {
   // `options` must outlive the fabric.
   static absl::StatusOr<std::unique_ptr<JobFabric>> Create(const RunOptions& options);
 
+  // Files that the launcher has open for such a job at once, at most.
+  static uint64_t FilesNeeded(const RunOptions& options);
+
   // Daemons are numbered: data daemons 0 to K - 1, then the control daemon.
   uint32_t daemons() const { return options_.data_daemons + 1; }
   bool is_control(uint32_t daemon) const { return daemon == options_.data_daemons; }

@@ -56,6 +56,29 @@ TEST(HostProcess, IsALeafOfAnyPartOfTheDataNetwork) {
   }
 }
 
+// Leaf 8 is the host of the second program, and leaf 2 a node of the first.
+TEST(HostProcess, DamageOnItsWayIsItsProgramsAlone) {
+  for (const char* daemons : {"1", "3"}) {
+    for (const bool of_host : {true, false}) {
+      JobProcess job({"run", "--data-daemons", daemons, "--fault",
+                      of_host ? "data.left: leaf 8 flip bit 100 once at message 1"
+                              : "data.left: leaf 2 duplicate once at message 1",
+                      "-n", "4", "@probe", of_host ? "ring" : "misaddress", "3", ":", "-n", "3", "--host",
+                      VCM5_HOST_PROBE, "--host-arg", "exercise", VCM5_HOST_PROBE, "exercise"});
+      ASSERT_TRUE(job.Finish());
+      EXPECT_EQ(job.status(), 1);
+      if (of_host) {
+        EXPECT_EQ(job.err(), "vcm5: left data network: a message was damaged on the link from leaf 8 to "
+                             "level 1 chip 2 port 0\n");
+        EXPECT_THAT(job.out(), HasSubstr("ring 4 nodes 3 rounds\n"));
+      } else {
+        EXPECT_THAT(job.err(), MatchesRegex("vcm5: node 0:3: sent a message .*9999[^\n]*\n"));
+        EXPECT_EQ(job.out(), "3 nodes and their host\n");
+      }
+    }
+  }
+}
+
 TEST(HostProcess, NodesBeginFreshFromMemory) {
   JobProcess job(Command({"-n", "3"}, {"fresh"}));
   ASSERT_TRUE(job.Finish());

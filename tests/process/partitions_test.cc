@@ -4,6 +4,7 @@
 #include <signal.h>
 
 #include <algorithm>
+#include <chrono>
 #include <map>
 #include <string>
 #include <vector>
@@ -76,6 +77,20 @@ TEST(Partitions, AJamReachesNobodyElse) {
     ASSERT_TRUE(job.Finish());
     EXPECT_EQ(job.status(), 128 + SIGTERM);
   }
+}
+
+// More doorbells than the kernel lets anybody sleep on at once.
+TEST(Partitions, ThereMayBeManyMore) {
+  std::vector<std::string> arguments = {"run"};
+  for (int i = 0; i < 131; ++i) {
+    if (i != 0) arguments.push_back(":");
+    for (const char* word : {"-n", "1", "@probe", "barriers", "30"}) arguments.push_back(word);
+  }
+  JobProcess job(arguments);
+  ASSERT_TRUE(job.Finish(std::chrono::seconds(60)));
+  EXPECT_EQ(job.status(), 0);
+  EXPECT_EQ(job.err(), "");
+  EXPECT_EQ(Lines(job.out()), std::vector<std::string>(131, "barriers 30"));
 }
 
 // A program that takes back every ring that it can reach takes none of another's.

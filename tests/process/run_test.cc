@@ -208,17 +208,38 @@ TEST(Run, EndsDescendantsOfNodes) {
   EXPECT_EQ(job.left_behind(), 0);
 }
 
-TEST(Run, NeedsNoMoreFilesThanItMayOpen) {
-  const std::string command = std::string("ulimit -n 200; ") + VCM5_PROGRAM + " run -n 128 " +
-                              VCM5_PROBE + " hello 2>&1; echo status $?";
+std::string UnderLimit(const std::string& files, const std::string& arguments) {
+  const std::string command = "ulimit -n " + files + "; " + VCM5_PROGRAM + " run " + arguments +
+                              " 2>&1; echo status $?";
   FILE* pipe = popen(command.c_str(), "r");
-  ASSERT_NE(pipe, nullptr);
+  if (pipe == nullptr) return "";
+  std::string output;
   char buffer[4096];
-  const size_t got = fread(buffer, 1, sizeof buffer, pipe);
+  for (size_t got; (got = fread(buffer, 1, sizeof buffer, pipe)) != 0;) output.append(buffer, got);
   pclose(pipe);
-  EXPECT_THAT(std::string(buffer, got),
+  return output;
+}
+
+TEST(Run, NeedsNoMoreFilesThanItMayOpen) {
+  EXPECT_THAT(UnderLimit("200", std::string("-n 128 ") + VCM5_PROBE + " hello"),
               MatchesRegex("vcm5: 128 nodes as processes need [0-9]+ open files, but only 200 are "
                            "allowed [^\n]*\nstatus 2\n"));
+}
+
+// Of many daemons, the links between them need the most.
+TEST(Run, TheFilesThatItSaysAreEnough) {
+  const std::string probe = VCM5_PROBE;
+  const std::string several = "-n 5 " + probe + " ring 2 : -n 1 " + probe + " ring 2 : -n 5 " + probe;
+  for (const std::string& arguments :
+       {"-n 17 " + probe + " ring 2", "--data-daemons 8 -n 33 " + probe + " ring 2",
+        "--data-daemons 8 --link unix -n 33 " + probe + " ring 2",
+        "--data-daemons 4 " + several + " ring 2"}) {
+    const std::string refused = UnderLimit("20", arguments);
+    const size_t at = refused.find(" need ");
+    ASSERT_NE(at, std::string::npos) << refused;
+    const std::string needs = std::to_string(std::stoul(refused.substr(at + 6)));
+    EXPECT_THAT(UnderLimit(needs, arguments), HasSubstr("status 0\n")) << arguments << ": " << needs;
+  }
 }
 
 TEST(Run, SurvivesNodesThatScribble) {

@@ -198,6 +198,28 @@ TEST(Partitions, ALossIsOneOfThePartitionWhoseMessagesPassThere) {
   EXPECT_EQ(wrong, "");
 }
 
+// The way to the second partition's host, a leaf far away, passes above the first.
+TEST(Partitions, OnlyWhoHasAHostIsConcernedByTheWayToIt) {
+  for (const bool of_host : {false, true}) {
+    EmbeddedOptions options = MachineOf({16, 20}, 1, 1);
+    options.spec.control_processors = 1;
+    const uint32_t host = options.spec.nodes;
+    options.partitions[1].push_back(host);
+    options.spec.link_faults.push_back(FaultOf(of_host ? host : 3, LinkFault::Kind::kLose));
+    Embedded machine(std::move(options));
+    const auto one_sends = [](uint32_t sender) {
+      return [sender](vcm5_port& port) {
+        const uint32_t word = 0;
+        if (port.self == sender) vcm5_port_send(&port, VCM5_LEFT, 1, 0, &word, 1);
+      };
+    };
+    const std::vector<absl::Status> statuses = machine.RunPartitions({one_sends(3), one_sends(20)});
+    EXPECT_EQ(absl::IsDataLoss(statuses[0]), !of_host) << statuses[0];
+    EXPECT_EQ(absl::IsDataLoss(statuses[1]), of_host) << statuses[1];
+    EXPECT_TRUE(statuses[of_host ? 0 : 1].ok());
+  }
+}
+
 TEST(Partitions, AreRefusedWhereTheyShareChips) {
   EmbeddedOptions options;
   options.spec.nodes = 32;
