@@ -19,7 +19,6 @@
 #include "runtime/launch/node_program.h"
 #include "runtime/launch/program_lookup.h"
 #include "runtime/launch/run_options.h"
-#include "runtime/launch/stats_report.h"
 #include "switches/topology/control_settings.h"
 #include "switches/topology/fat_tree.h"
 #include "switches/topology/health.h"
@@ -313,40 +312,11 @@ absl::StatusOr<RunOptions> Check(const Words& words) {
   return options;
 }
 
-int RunEmbedded(const RunOptions& options) {
+int Run(const Words& words, const RunOptions& options) {
+  if (words.engine == "daemons") return RunUnderDaemons(options);
 #ifdef VCM5_HAVE_EMBEDDED
-  if (options.programs.size() > 1) {
-    return Refuse(absl::InvalidArgumentError(
-        "the engine `embedded` runs one program; several (`:`) need --engine daemons"));
-  }
-  const ProgramRun& run = options.programs.front();
-  const uint32_t nodes = NodesOf(run.partition, options.machine.nodes);
-  if (nodes != UsableNodes(options.machine).size()) {
-    return Refuse(absl::InvalidArgumentError(
-        absl::StrCat("-n is ", nodes, ", but the engine `embedded` always runs on all ",
-                     MachineNodes(options.machine), " of a machine")));
-  }
-  EmbeddedRunOptions embedded;
-  embedded.spec = options.machine;
-  embedded.seed = options.machine.seed;
-  embedded.program = run.path;
-  embedded.arguments = run.arguments;
-  if (run.host.has_value()) {
-    embedded.host_program = run.host->path;
-    embedded.host_arguments = run.host->arguments;
-  }
-  embedded.label = options.label;
-  embedded.timeout_seconds = options.timeout_seconds;
-  if (options.stats) {
-    embedded.report_stats = [](const std::vector<FabricStat>& stats) {
-      for (const std::string& line : FormatStats(stats)) {
-        std::fprintf(stderr, "vcm5: %s\n", line.c_str());
-      }
-    };
-  }
-  return RunProgramEmbedded(embedded);
+  return RunUnderEmbedded(options);
 #else
-  static_cast<void>(options);
   return Refuse(absl::UnimplementedError("this build has no engine `embedded`"));
 #endif
 }
@@ -389,7 +359,7 @@ int RunCommand(int argc, char** argv) {
   words.program = app.remaining();
   const absl::StatusOr<RunOptions> options = Check(words);
   if (!options.ok()) return Refuse(options.status());
-  return words.engine == "embedded" ? RunEmbedded(*options) : RunUnderDaemons(*options);
+  return Run(words, *options);
 }
 
 }  // namespace vcm5
