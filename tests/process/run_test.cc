@@ -352,5 +352,30 @@ TEST(Help, TeachesEveryCommand) {
   }
 }
 
+TEST(Help, FitsEightyColumns) {
+  for (const char* what : {"run", "machine", "bench", "faults"}) {
+    JobProcess job({"help", what});
+    ASSERT_TRUE(job.Finish());
+    for (const std::string& line : Lines(job.out())) EXPECT_LE(line.size(), 80u) << what << ": " << line;
+  }
+}
+
+// ---- standard output -----------------------------------------------------------------------------
+
+TEST(Output, ThatCannotBeWrittenIsAFailureOfEveryCommand) {
+  for (const char* command : {"help", "run --help", "machine --print", "machine --explain -n 64"}) {
+    const std::string shell =
+        std::string(VCM5_PROGRAM) + " " + command + " 2>&1 >/dev/full; echo status $?";
+    FILE* pipe = popen(shell.c_str(), "r");
+    ASSERT_NE(pipe, nullptr);
+    char buffer[4096];
+    const size_t got = fread(buffer, 1, sizeof buffer, pipe);
+    pclose(pipe);
+    EXPECT_EQ(std::string(buffer, got),
+              "vcm5: cannot write standard output: No space left on device\nstatus 1\n")
+        << command;
+  }
+}
+
 }  // namespace
 }  // namespace vcm5

@@ -1,4 +1,5 @@
 // vcm5: the command line of the virtual Connection Machine CM-5.
+#include <cerrno>
 #include <cstdio>
 #include <cstring>
 #include <exception>
@@ -89,7 +90,10 @@ int Main(int argc, char** argv) {
 int main(int argc, char** argv) {
   // Exceptions do not leave our code; a library may run out of memory.
   try {
-    return vcm5::Main(argc, argv);
+    const int status = vcm5::Main(argc, argv);
+    if (std::fflush(stdout) == 0 && std::ferror(stdout) == 0) return status;
+    std::fprintf(stderr, "vcm5: cannot write standard output: %s\n", std::strerror(errno));
+    return status == 0 ? 1 : status;
   } catch (const std::exception& error) {
     std::fprintf(stderr, "vcm5: cannot go on: %s\n", error.what());
     return 1;

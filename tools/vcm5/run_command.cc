@@ -32,35 +32,47 @@ namespace vcm5 {
 namespace {
 
 constexpr char kFooter[] = R"(
-Everything after PROGRAM belongs to the program. Standard input goes to node 0; what the nodes print
-is forwarded line by line; the exit status is the first nonzero one of a node. SIGUSR1 is passed to
-all nodes as an interrupt broadcast; programs that expect none do not notice.
+Everything after PROGRAM belongs to the program. Standard input goes to node 0;
+what the nodes print is forwarded line by line. SIGUSR1 is passed to all nodes
+as an interrupt broadcast; programs that expect none do not notice.
 
-Several programs run at once on one machine, each in a partition of its own, a subtree that shares no
-chip with the others:  run -n N PROGRAM [ARGS] : -n N PROGRAM [ARGS] : ...  What goes wrong in one of
-them ends that one only. Node 3 of the second is called 1:3; standard input goes to node 0:0.
+Several programs run at once on one machine, each in a partition of its own, a
+subtree that shares no chip with the others:
+  run -n N PROGRAM [ARGS] : -n N PROGRAM [ARGS] : ...
+What goes wrong in one of them ends that one only. Node 3 of the second is
+called 1:3; standard input goes to node 0:0.
 
-With --host HOSTPROG the partition has a host, a control processor that runs HOSTPROG as one more
-member; PROGRAM is then broadcast to the nodes and started from their memory. Arguments of HOSTPROG are
-given by --host-arg, each by its own; ARGS are PROGRAM's. The host is called `host` (`host 1`), and has
-the standard input in place of node 0. After a `:` both options stand beside -n.
+With --host HOSTPROG the partition has a host, a control processor that runs
+HOSTPROG as one more member; PROGRAM is then broadcast to the nodes and started
+from their memory. Arguments of HOSTPROG are given by --host-arg, each by its
+own (--host-arg=-x); ARGS are PROGRAM's. The host is called `host` (`host 1`),
+and has the standard input in place of node 0. After a `:` both options stand
+beside -n.
 
 Examples:
-  vcm5 run -n 8 examples/ring                  eight nodes, a process each
-  vcm5 run -n 8 -l ./hello --name world        lines begin with the node's number: [3] ...
-  vcm5 run -n 1000 --engine embedded ./prog    a thousand nodes in one process
+  vcm5 run -n 8 examples/ring
+      eight nodes, a process each
+  vcm5 run -n 8 -l ./hello --name world
+      lines begin with the node's number: [3] ...
+  vcm5 run -n 1000 --engine embedded ./prog
+      a thousand nodes in one process
   vcm5 run -n 64 --data-daemons 4 --stats ./prog
-                                               the data network in four processes; counters after
-  vcm5 run -n 4 --timeout 10 ./prog            end it after 10 s and say who waits for whom
-  vcm5 run --machine my.textproto ./prog       on a machine of your own (see vcm5 machine --help)
-  vcm5 run -n 16 ./a : -n 4 ./b --fast         two programs, in partitions of 16 and of 4 nodes
-  vcm5 run -n 8 --host examples/quantiles_host --host-arg numbers.txt examples/quantiles_node
-                                               a host that reads a file, and nodes that compute
-  vcm5 run --fault "data.left: leaf 0 lose once at message 5" --timeout 10 ./prog
-                                               on a broken one (see vcm5 help faults)
+      the data network in four processes; counters after
+  vcm5 run -n 4 --timeout 10 ./prog
+      end it after 10 s and say who waits for whom
+  vcm5 run --machine my.textproto ./prog
+      on a machine of your own (see vcm5 machine --help)
+  vcm5 run -n 16 ./a : -n 4 ./b --fast
+      two programs, in partitions of 16 and of 4 nodes
+  vcm5 run -n 8 --host examples/quantiles_host \
+      --host-arg examples/data/integers.txt examples/quantiles_node
+      a host that reads a file, and nodes that compute
+  vcm5 run --fault "data.left: leaf 0 lose once at message 5" --timeout 9 ./prog
+      on a broken machine (see vcm5 help faults)
 
-Exit status: the program's (the first nonzero one of a node or host); 128 + S if signal S killed one; 124
-after a timeout; 1 if vcm5 failed; 2 if something is wrong with the command line or with what it names.
+Exit status: the program's (the first nonzero one of a node or host); 128 + S if
+signal S killed one; 124 after a timeout; 1 if vcm5 failed; 2 if something is
+wrong with the command line or with what it names.
 )";
 
 // The command line as text, before it is checked.
@@ -175,7 +187,13 @@ absl::Status TakeHosts(const Words& words, const std::vector<ProgramWords>& prog
   }
   // Whether the control network has channels for them all.
   const absl::StatusOr<ControlSettings> settings = SetControlSwitches(machine, partitions);
-  if (!settings.ok()) return settings.status();
+  if (!settings.ok()) {
+    const std::string why(settings.status().message());
+    return absl::InvalidArgumentError(absl::StrCat(
+        hosts == 0 ? absl::StrCat("these ", programs.size(), " partitions")
+                   : absl::StrCat("--host is given ", hosts, hosts == 1 ? " time" : " times"),
+        ", but the control network cannot connect them: ", why));
+  }
   for (Partition& partition : partitions) {
     options->programs.emplace_back().partition = std::move(partition);
   }
@@ -326,11 +344,11 @@ int Run(const Words& words, const RunOptions& options) {
 int RunCommand(int argc, char** argv) {
   CLI::App app("Bring up a virtual CM-5 and run an SPMD program on it, once on each node.");
   Words words;
-  app.add_option("-n,--nodes", words.nodes, "nodes, 1 to 16384 (default: all usable ones of the machine, or 32)")
+  app.add_option("-n,--nodes", words.nodes, "nodes, 1 to 16384 (default: all of the machine)")
       ->type_name("N");
-  app.add_option("--engine", words.engine, "daemons: processes (default); embedded: one process")
+  app.add_option("--engine", words.engine, "daemons (default): processes; embedded: one")
       ->type_name("ENGINE");
-  app.add_option("--machine", words.machine, "machine description (default: vcm5 machine --print)")
+  app.add_option("--machine", words.machine, "description (default: vcm5 machine --print)")
       ->type_name("FILE");
   app.add_option("--data-daemons", words.data_daemons,
                  "processes that share the data network (default 1)")
@@ -343,10 +361,10 @@ int RunCommand(int argc, char** argv) {
   app.add_option("--timeout", words.timeout, "end the job after so many seconds, with a report")
       ->type_name("T");
   app.add_flag("--stats", words.stats, "say afterwards what the networks carried");
-  app.add_option("--fault", words.faults, "break something, as `vcm5 help faults` says; repeatable")
+  app.add_option("--fault", words.faults, "break something (see vcm5 help faults); repeatable")
       ->type_name("FAULT")
       ->allow_extra_args(false);
-  app.add_option("--host", words.host, "run HOSTPROG on the partition's control processor, the host")
+  app.add_option("--host", words.host, "what the partition's host runs")
       ->type_name("HOSTPROG");
   app.add_option("--host-arg", words.host_arguments, "an argument of HOSTPROG; repeatable")
       ->type_name("ARG")
