@@ -1,4 +1,7 @@
 // vcm5: the command line of the virtual Connection Machine CM-5.
+#include <fcntl.h>
+#include <unistd.h>
+
 #include <cerrno>
 #include <cstdio>
 #include <cstring>
@@ -88,6 +91,12 @@ int Main(int argc, char** argv) {
 }  // namespace vcm5
 
 int main(int argc, char** argv) {
+  // Standard streams that are closed shall not be what is opened next.
+  for (int fd = open("/dev/null", O_RDONLY); fd >= 0; fd = open("/dev/null", O_RDONLY)) {
+    if (fd <= STDERR_FILENO) continue;
+    close(fd);
+    break;
+  }
   // Exceptions do not leave our code; a library may run out of memory.
   try {
     const int status = vcm5::Main(argc, argv);

@@ -80,8 +80,8 @@ struct Words {
   std::optional<std::string> nodes;
   std::string engine = "daemons";
   std::string machine;
-  std::string data_daemons = "1";
-  std::string link = "shm";
+  std::optional<std::string> data_daemons;
+  std::optional<std::string> link;
   std::optional<std::string> seed;
   bool label = false;
   std::string timeout;
@@ -251,8 +251,13 @@ absl::Status TakeMachine(const Words& words, const std::vector<ProgramWords>& pr
 absl::Status TakeDaemons(const Words& words, RunOptions* options) {
   const uint32_t chips =
       FatTree(options->machine.leaves(), options->machine.parents_per_level).nodes_at(1);
-  absl::StatusOr<uint64_t> daemons =
-      ParseNumber("--data-daemons", words.data_daemons, 1, std::numeric_limits<uint32_t>::max());
+  if (words.engine == "embedded" && (words.data_daemons.has_value() || words.link.has_value())) {
+    return absl::InvalidArgumentError(absl::StrCat(
+        words.link.has_value() ? "--link" : "--data-daemons",
+        " is given, but the engine `embedded` has no daemons; expected it with --engine daemons"));
+  }
+  absl::StatusOr<uint64_t> daemons = ParseNumber("--data-daemons", words.data_daemons.value_or("1"), 1,
+                                                 std::numeric_limits<uint32_t>::max());
   if (!daemons.ok()) return daemons.status();
   if (*daemons > chips) {
     return absl::InvalidArgumentError(
@@ -260,8 +265,9 @@ absl::Status TakeDaemons(const Words& words, RunOptions* options) {
                      ", for this machine has ", chips, " router chips at level 1"));
   }
   options->data_daemons = static_cast<uint32_t>(*daemons);
-  if (absl::Status status = OneOf("--link", words.link, "shm", "unix"); !status.ok()) return status;
-  options->link = words.link == "shm" ? LinkKind::kShm : LinkKind::kUnix;
+  const std::string link = words.link.value_or("shm");
+  if (absl::Status status = OneOf("--link", link, "shm", "unix"); !status.ok()) return status;
+  options->link = link == "shm" ? LinkKind::kShm : LinkKind::kUnix;
   return absl::OkStatus();
 }
 
