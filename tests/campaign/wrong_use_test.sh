@@ -16,6 +16,7 @@ for words in '--campaign' '--campaign 0' '--campaign few' '--campaign 5 --jobs 0
   said=$("$campaign" $words 2>&1) || status=$?
   [ "$status" -eq 2 ] || fail "$words: status $status"
   [ "$(printf '%s\n' "$said" | wc -l)" -eq 1 ] || fail "$words: more than a line: $said"
+  # shellcheck disable=SC2016  # Nothing in it is to be expanded.
   case $said in
     'vcm5: test: '*'(see `./vcm5 test --campaign --help`)') ;;
     *) fail "$words: $said" ;;
