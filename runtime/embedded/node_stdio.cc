@@ -110,9 +110,9 @@ struct NodeStdio::Streams {
     owns_in = input == nullptr;
   }
   ~Streams() {
-    std::fclose(out);
-    std::fclose(err);
     if (owns_in) std::fclose(in);
+    std::fclose(err);
+    std::fclose(out);
   }
   bool owns_in;
 };
@@ -150,6 +150,8 @@ NodeStdio::NodeStdio(const std::vector<std::string>& labels, uint32_t reader)
 NodeStdio::~NodeStdio() {
   Leave();
   for (uint32_t node = 0; node < nodes_.size(); ++node) Finish(node);
+  // The C library looks for a stream that is closed from the last one opened on.
+  while (!nodes_.empty()) nodes_.pop_back();
 }
 
 void NodeStdio::Enter(uint32_t node) {

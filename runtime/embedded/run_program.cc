@@ -223,11 +223,11 @@ int Run::Go(const std::vector<Images>& images) {
     EndFailed();
     return RunSignals::timed_out != 0 || RunSignals::stop_signal != 0;
   };
-  machine_ = std::make_unique<Embedded>(std::move(machine));
   if (const absl::Status loaded = LoadAll(images); !loaded.ok()) {
     Say(std::string(loaded.message()));
     return kExitUsage;
   }
+  machine_ = std::make_unique<Embedded>(std::move(machine));
   RunSignals::Install(options_.timeout_seconds);
   const Embedded::NodeMain main = [this](vcm5_port&) {
     Member& member = members_[running_];
