@@ -17,7 +17,7 @@ int BenchMain(int argc, char** argv) {
   const absl::Status status = bench::RunSession(std::get<bench::Options>(read));
   if (status.ok()) return 0;
   std::fprintf(stderr, "vcm5: bench: %s\n", std::string(status.message()).c_str());
-  return kExitFailure;
+  return absl::IsInvalidArgument(status) ? kExitUsage : kExitFailure;
 }
 
 }  // namespace vcm5

@@ -13,7 +13,7 @@ constexpr Unit kMessages = Unit::kMessagesPerSecond;
 constexpr Benchmark kBenchmarks[] = {
     {"latency", "half a ping-pong of one message, node 0 and the last", kUs, 4, 4, 20, 4, 2},
     {"rate", "a stream of messages from node 0 to the last", kMessages, 20, 4, 20, 4, 2},
-    {"permutation", "messages along random permutations, 64 a node under way, all nodes together",
+    {"permutation", "messages along random permutations, 64 a node under way",
      kMessages, 20, 4, 20, 4, 1},
     {"barrier", "a barrier over all nodes", kUs, 0, 0, 0, 1, 1},
     {"reduce", "the sum of one word of each node, on every node", kUs, 4, 4, 4, 1, 1},

@@ -216,20 +216,25 @@ std::string Footer() {
     absl::StrAppendFormat(&footer, "  %-13s %s\n", each.name, each.what);
   }
   footer += R"(
-A repetition runs for --time seconds, between barriers, on node 0's watch; the table shows the
-least, the median and the greatest of the repetitions. One iteration of rate or permutation is 64
-messages (a node). The seed is that of the permutations and of the networks' choices.
+A repetition runs for --time seconds, between barriers, on node 0's watch; the
+table shows the least, the median and the greatest of the repetitions. One
+iteration of rate or permutation is 64 messages (a node). The seed is that of
+the permutations and of the networks' choices.
 
-With --against an MPI program that does the same is built with that library's compiler and measured
-in turns with ours; the ratio says how many times better our median is (and that of the worst and
-the best of the turns). --json prints an object a line, with values in us, msg/s or B/s.
+With --against a program that does the same is built with an MPI library's
+compiler (floor: a relay over shared memory) and measured in turns with ours;
+the ratio says how many times better our median is (and that of the worst and
+the best of the turns). --json prints an object a line, with values in us, msg/s
+or B/s.
 
 Examples:
-  vcm5 bench barrier                             a process a node, at 2, 16 and 64 nodes
-  vcm5 bench permutation -n 64 --engine embedded whole machine in one process
+  vcm5 bench barrier
+      a process a node, at 2, 16 and 64 nodes
+  vcm5 bench permutation -n 64 --engine embedded
+      the whole machine in one process
   vcm5 bench broadcast -n 16 --bytes 4,1024,65536
   vcm5 bench barrier reduce -n 64 --against openmpi --json
-  vcm5 bench latency barrier -n 2,4,8,16 --against openmpi,mpich --plot bench.svg
+  vcm5 bench latency barrier --against openmpi,mpich --plot bench.svg
 )";
   return footer;
 }
@@ -259,7 +264,7 @@ std::variant<Options, int> ReadCommandLine(int argc, char** argv) {
   app.add_option("-n,--nodes", words.nodes, "numbers of nodes (default 2,16,64)")
       ->type_name("N,...");
   app.add_option("--engine", words.engine, "daemons (default) or embedded")->type_name("ENGINE");
-  app.add_option("--threads", words.threads, "of the engine embedded (default: 1 for a time; for a rate cores, at most 4)")
+  app.add_option("--threads", words.threads, "of engine embedded (default 1; of a rate, to 4)")
       ->type_name("T");
   app.add_option("--bytes", words.bytes, "sizes of a message")->type_name("B,...");
   app.add_option("--seed", words.seed, "default 1")->type_name("S");
@@ -269,7 +274,7 @@ std::variant<Options, int> ReadCommandLine(int argc, char** argv) {
       ->type_name("I");
   app.add_option("--warmup", words.warmup, "repetitions before those that count (default 1)")
       ->type_name("W");
-  app.add_option("--timeout", words.timeout, "seconds after which a job is given up (default 120)")
+  app.add_option("--timeout", words.timeout, "seconds until a job is given up (default 120)")
       ->type_name("T");
   app.add_option("--against", words.against, absl::StrCat("compare with ", PeerNames()))
       ->type_name("PEER,...");

@@ -134,7 +134,7 @@ class Session {
     if (written && std::rename(fresh.c_str(), options_.plot.c_str()) == 0) return absl::OkStatus();
     const std::string why = std::strerror(errno);
     std::remove(fresh.c_str());
-    return absl::InternalError(absl::StrCat("cannot write ", options_.plot, ": ", why));
+    return absl::InvalidArgumentError(absl::StrCat("cannot write --plot ", options_.plot, ": ", why));
   }
 
   void Print(const Result& result) {

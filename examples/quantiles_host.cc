@@ -81,8 +81,10 @@ int Help(vcm5::Node& node) {
 int main(int argc, char** argv) {
   vcm5::Node& node = vcm5::self();
   if (!node.is_host()) {
-    std::fprintf(stderr, "quantiles_host is a host's program: vcm5 run --host quantiles_host "
-                         "--host-arg FILE quantiles_node\n");
+    if (node.self() == 0) {
+      std::fprintf(stderr, "quantiles_host is a host's program: vcm5 run --host quantiles_host "
+                           "--host-arg FILE quantiles_node\n");
+    }
     return 2;
   }
   if (argc != 2) return GiveUp(node, "expected one argument: a file of whole numbers, or -");

@@ -12,8 +12,10 @@
 int main() {
   vcm5::Node& node = vcm5::self();
   if (!node.has_host()) {
-    std::fprintf(stderr, "quantiles_node needs a host: vcm5 run --host quantiles_host "
-                         "--host-arg FILE quantiles_node\n");
+    if (node.self() == 0) {
+      std::fprintf(stderr, "quantiles_node needs a host: vcm5 run --host quantiles_host "
+                           "--host-arg FILE quantiles_node\n");
+    }
     return 2;
   }
   uint64_t count;

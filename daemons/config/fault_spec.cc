@@ -11,28 +11,35 @@
 
 namespace vcm5 {
 
-const char kFaultHelp[] = R"(A fault is something in the networks that is broken on purpose: `vcm5 run --fault FAULT`, as often as
-you like, or `fault: "FAULT"` in a machine description.
+const char kFaultHelp[] = R"(A fault is something in the networks that is broken on purpose:
+`vcm5 run --fault FAULT`, as often as you like, or `fault: "FAULT"` in a machine
+description.
 
   FAULT    NETWORK: WHERE WHAT WHEN
   NETWORK  data.left | data.right | control
 
 In the data network:
-  WHERE    chip LEVEL/CHIP port PORT    the link that leaves this port of a router chip: levels from 1
-                                        (next to the leaves), chips of a level from 0; ports 0 to 3
-                                        lead to children, 4 to 7 to parents
-           leaf ADDRESS                 the link that leaves the network interface of a leaf
-  WHAT     flip bit B                   bit B mod 8 of byte B / 8 of the packet arrives inverted
-           lose                         the message does not arrive
-           duplicate                    it arrives twice
-  WHEN     once at message N            the Nth message of this link, counted from 1
-           every K [from message N]     message N, and every Kth after it; N is K if left out
+  WHERE    chip LEVEL/CHIP port PORT  the link that leaves this port of a router
+                                      chip: levels from 1 (next to the leaves),
+                                      chips of a level from 0; ports 0 to 3 lead
+                                      to children, 4 to 7 to parents
+           leaf ADDRESS               the link that leaves a leaf's network
+                                      interface
+  WHAT     flip bit B                 bit B mod 8 of byte B / 8 of the packet
+                                      arrives inverted
+           lose                       the message does not arrive
+           duplicate                  it arrives twice
+  WHEN     once at message N          the Nth message of this link, from 1
+           every K [from message N]   message N, and every Kth after it; N is K
+                                      if left out
 
 In the control network:
-  WHERE    leaf ADDRESS link H up|down  the Hth link on the way from a leaf to the root of its
-                                        partition's tree, 1 being the leaf's own; up: packets for
-                                        the root, down: those from it
-  WHAT     flip bit B                   bit B of the 65 of a packet arrives inverted; 51 to 64: the CRC
+  WHERE    leaf ADDRESS link H up     the Hth link on the way from a leaf to the
+                                      root of its partition's tree, 1 being the
+                                      leaf's own: packets for the root
+           leaf ADDRESS link H down   the same link: packets from the root
+  WHAT     flip bit B                 bit B of the 65 of a packet arrives
+                                      inverted; 51 to 64: the CRC
   WHEN     as above, with `packet` for `message`
 
 Examples:
@@ -41,10 +48,11 @@ Examples:
   data.left: chip 1/0 port 4 duplicate every 10 from message 7
   control: leaf 5 link 2 up flip bit 60 once at packet 7
 
-`vcm5 machine --check FILE` says how many levels and chips a machine has. What comes of a fault: a
-damaged message or packet is found at the end of the link, the job ends with a line that names the
-link, and no program sees it. A lost or doubled message is found by counting, when the job ends or --timeout ends
-it. --stats counts them all.
+`vcm5 machine --check FILE` says how many levels and chips a machine has. What
+comes of a fault: a damaged message or packet is found at the end of the link,
+the job ends with a line that names the link, and no program sees it. A lost or
+doubled message is found by counting, when the job ends or --timeout ends it.
+--stats counts them all.
 )";
 
 namespace {

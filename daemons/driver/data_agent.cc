@@ -378,10 +378,9 @@ std::vector<FabricError> DataAgent::Unbalanced() const {
 }
 
 std::vector<std::string> DataAgent::Waiting() const {
-  std::vector<std::string> lines;
-  for (const Leaf& leaf : leaves_) {
-    AppendWaiting(leaf.port, *leaf.page, half_, NodeName(partitions_, nodes_, leaf.port.self()), &lines);
-  }
+  WaitingReport report(partitions_, nodes_, half_);
+  for (const Leaf& leaf : leaves_) report.Add(leaf.port, *leaf.page);
+  std::vector<std::string> lines = report.Lines();
   const uint64_t held = MessagesHeld(region_);
   if (held != 0) {
     lines.push_back(absl::StrCat(held, " messages wait in the router chips of the ",

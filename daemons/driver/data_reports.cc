@@ -1,8 +1,9 @@
 #include "daemons/driver/data_reports.h"
 
-#include <map>
+#include <algorithm>
 
 #include "absl/strings/str_cat.h"
+#include "daemons/driver/node_ranges.h"
 #include "switches/topology/concerned.h"
 #include "switches/topology/link_names.h"
 
@@ -124,23 +125,44 @@ void AppendRegionStats(const Region& region, int half, std::vector<FabricStat>* 
   }
 }
 
-void AppendWaiting(const DataPort& port, const vcm5_ni_page& page, int half,
-                   const std::string& node, std::vector<std::string>* lines) {
-  const char* name = HalfName(half);
+void WaitingReport::Add(const DataPort& port, const vcm5_ni_page& page) {
+  const std::string network = absl::StrCat(HalfName(half_), " data network");
   if (port.failed()) {
-    lines->push_back(absl::StrCat(node, "'s port to the ", name, " data network is closed"));
+    closed_.push_back(absl::StrCat(NodeName(partitions_, nodes_, port.self()), "'s port to the ",
+                                   network, " is closed"));
     return;
   }
-  const uint32_t in = port.Undelivered();
-  const uint32_t out = vcm5_load_acquire(&page.node_data.out_tail[half]) - port.taken();
-  if (in != 0) {
-    lines->push_back(absl::StrCat(node, " has ", in, " messages to receive on the ",
-                                  name, " data network"));
+  Note(port.self(), port.Undelivered(), absl::StrCat(" to receive on the ", network));
+  Note(port.self(), vcm5_load_acquire(&page.node_data.out_tail[half_]) - port.taken(),
+       absl::StrCat(" that the ", network, " has not taken"));
+}
+
+void WaitingReport::Note(uint32_t physical, uint32_t messages, const std::string& what) {
+  if (messages == 0) return;
+  const std::string text = absl::StrCat(messages, messages == 1 ? " message" : " messages", what);
+  for (size_t i = 0; i < partitions_.size(); ++i) {
+    const Partition& members = partitions_[i];
+    const auto at = std::lower_bound(members.begin(), members.end(), physical);
+    if (at == members.end() || *at != physical) continue;
+    alike_[{i, text}].push_back(static_cast<uint32_t>(at - members.begin()));
   }
-  if (out != 0) {
-    lines->push_back(absl::StrCat(node, " has ", out, " messages that the ", name,
-                                  " data network has not taken"));
+}
+
+std::vector<std::string> WaitingReport::Lines() const {
+  std::vector<std::string> lines = closed_;
+  for (const auto& [said, members] : alike_) {
+    const auto& [index, text] = said;
+    const Partition& partition = partitions_[index];
+    if (members.size() == 1) {
+      const std::string name = NodeName(partitions_, nodes_, partition[members.front()]);
+      lines.push_back(absl::StrCat(name, " has ", text));
+      continue;
+    }
+    lines.push_back(absl::StrCat(
+        partitions_.size() == 1 ? "" : absl::StrCat("partition ", index, ": "),
+        NodeRanges(members, NodesOf(partition, nodes_)), " each have ", text));
   }
+  return lines;
 }
 
 std::vector<WireEnd> CountWireEnds(const Region& region, int half) {

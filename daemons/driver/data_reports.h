@@ -3,8 +3,10 @@
 #define VCM5_DAEMONS_DRIVER_DATA_REPORTS_H_
 
 #include <cstdint>
+#include <map>
 #include <span>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "daemons/driver/agent.h"
@@ -32,9 +34,26 @@ std::vector<FabricError> DescribeLosses(const Kirchhoff& law, int half, const Fa
 // Counters of the region's chips: sums, and one a link; and of faults that were asked for.
 void AppendRegionStats(const Region& region, int half, std::vector<FabricStat>* stats);
 
-// What the program at a port has not received, and what the network has not taken of it.
-void AppendWaiting(const DataPort& port, const vcm5_ni_page& page, int half,
-                   const std::string& node, std::vector<std::string>* lines);
+// What the programs at ports have not received, and what the network has not taken of them. Members of
+// a partition of whom the same is to be said are named together.
+class WaitingReport {
+ public:
+  WaitingReport(std::span<const Partition> partitions, uint32_t nodes, int half)
+      : partitions_(partitions), nodes_(nodes), half_(half) {}
+
+  void Add(const DataPort& port, const vcm5_ni_page& page);
+  std::vector<std::string> Lines() const;
+
+ private:
+  void Note(uint32_t physical, uint32_t messages, const std::string& what);
+
+  const std::span<const Partition> partitions_;
+  const uint32_t nodes_;
+  const int half_;
+  std::vector<std::string> closed_;
+  // By partition, and what is said of them: relative addresses.
+  std::map<std::pair<size_t, std::string>, std::vector<uint32_t>> alike_;
+};
 
 // The region's ends of the wires to other parts.
 std::vector<WireEnd> CountWireEnds(const Region& region, int half);

@@ -103,16 +103,16 @@ struct NodeStdio::Streams {
     const cookie_io_functions_t functions{nullptr, &Line::Write, nullptr, nullptr};
     out = fopencookie(&out_line, "w", functions);
     err = fopencookie(&err_line, "w", functions);
-    in = input != nullptr ? input : std::fopen("/dev/null", "re");
+    in = input != nullptr ? input : fopencookie(nullptr, "r", {});  // empty, and no open file
     VCM5_CHECK_MSG(out != nullptr && err != nullptr && in != nullptr, "no standard streams");
     setvbuf(out, nullptr, isatty(STDOUT_FILENO) ? _IOLBF : _IOFBF, BUFSIZ);
     setvbuf(err, nullptr, _IONBF, 0);
     owns_in = input == nullptr;
   }
   ~Streams() {
-    std::fclose(out);
-    std::fclose(err);
     if (owns_in) std::fclose(in);
+    std::fclose(err);
+    std::fclose(out);
   }
   bool owns_in;
 };
@@ -138,22 +138,20 @@ class NodeStdio::CxxStreams {
   std::streambuf* own_log_;
 };
 
-NodeStdio::NodeStdio(uint32_t nodes, bool has_host, bool label)
+NodeStdio::NodeStdio(const std::vector<std::string>& labels, uint32_t reader)
     : cxx_(std::make_unique<CxxStreams>()), own_out_(stdout), own_err_(stderr), own_in_(stdin) {
   std::fflush(stdout);
-  nodes_.reserve(nodes);
-  for (uint32_t node = 0; node < nodes; ++node) {
-    const bool is_host = has_host && node + 1 == nodes;
-    const std::string name = is_host ? "host" : std::to_string(node);
-    const bool reads = is_host || (!has_host && node == 0);
-    nodes_.push_back(
-        std::make_unique<Streams>(label ? "[" + name + "] " : "", reads ? own_in_ : nullptr));
+  nodes_.reserve(labels.size());
+  for (uint32_t node = 0; node < labels.size(); ++node) {
+    nodes_.push_back(std::make_unique<Streams>(labels[node], node == reader ? own_in_ : nullptr));
   }
 }
 
 NodeStdio::~NodeStdio() {
   Leave();
   for (uint32_t node = 0; node < nodes_.size(); ++node) Finish(node);
+  // The C library looks for a stream that is closed from the last one opened on.
+  while (!nodes_.empty()) nodes_.pop_back();
 }
 
 void NodeStdio::Enter(uint32_t node) {

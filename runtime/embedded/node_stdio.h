@@ -9,6 +9,7 @@
 #include <cstdint>
 #include <cstdio>
 #include <memory>
+#include <string>
 #include <vector>
 
 namespace vcm5 {
@@ -16,8 +17,8 @@ namespace vcm5 {
 // One a process: it redirects the process's standard streams while it lives.
 class NodeStdio {
  public:
-  // The last one is the host if there is one; it gets the process's input, else node 0 does.
-  NodeStdio(uint32_t nodes, bool has_host, bool label);
+  // What each node's lines begin with; `reader` gets the process's input.
+  NodeStdio(const std::vector<std::string>& labels, uint32_t reader);
   ~NodeStdio();
   NodeStdio(const NodeStdio&) = delete;
   NodeStdio& operator=(const NodeStdio&) = delete;

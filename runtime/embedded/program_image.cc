@@ -69,7 +69,10 @@ absl::StatusOr<ProgramImage> ProgramImage::Read(const std::string& path) {
   ProgramImage image;
   image.path_ = path;
   std::ifstream stream(path, std::ios::binary);
-  if (!stream) return absl::NotFoundError(absl::StrCat(path, ": ", std::strerror(errno)));
+  if (!stream) {
+    return absl::NotFoundError(
+        absl::StrCat("cannot run ", path, ": it cannot be read: ", std::strerror(errno)));
+  }
   std::vector<uint8_t>& file = image.bytes_;
   file.assign(std::istreambuf_iterator<char>(stream), std::istreambuf_iterator<char>());
 

@@ -1,276 +1,315 @@
 #include "runtime/embedded/run_program.h"
 
 #include <dlfcn.h>
-#include <signal.h>
-#include <sys/time.h>
+#include <sys/wait.h>
 #include <unistd.h>
 
 #include <algorithm>
 #include <chrono>
-#include <cmath>
 #include <cstdio>
-#include <cstdlib>
 #include <cstring>
+#include <fstream>
+#include <iterator>
 #include <memory>
 #include <optional>
+#include <set>
 #include <string>
 #include <utility>
+#include <vector>
 
+#include "absl/strings/str_cat.h"
+#include "absl/strings/str_format.h"
 #include "absl/strings/str_split.h"
+#include "daemons/driver/node_ranges.h"
 #include "runtime/embedded/node_stdio.h"
 #include "runtime/embedded/program_image.h"
+#include "runtime/embedded/run_signals.h"
 #include "runtime/engines/embedded.h"
-#include "switches/topology/health.h"
+#include "runtime/launch/children.h"
+#include "runtime/launch/stats_report.h"
 
 namespace vcm5 {
 namespace {
 
 class Run;
 
-// The one run of this process: signal handlers and the functions that programs call by name have
-// nothing else to find it by.
+// The one run of this process: the functions that programs call by name have nothing else to find it by.
 Run* the_run = nullptr;
-volatile sig_atomic_t running_node = -1;
-volatile sig_atomic_t host_number = -1;  // of what running_node may be
-volatile sig_atomic_t alarms = 0;
-volatile sig_atomic_t stop_signal = 0;
-volatile sig_atomic_t attention_signal = 0;
+void Say(const std::string& line) { std::fprintf(stderr, "vcm5: %s\n", line.c_str()); }
 
-// Async-signal-safe: "vcm5: node 5 <what><number>\n".
-void SayNode(const char* what, int number) {
-  char line[128];
-  size_t at = 0;
-  auto text = [&](const char* s) {
-    while (*s != '\0' && at < sizeof line - 1) line[at++] = *s++;
-  };
-  auto decimal = [&](int value) {
-    char digits[12];
-    int n = 0;
-    do {
-      digits[n++] = static_cast<char>('0' + value % 10);
-      value /= 10;
-    } while (value != 0);
-    while (n > 0 && at < sizeof line - 1) line[at++] = digits[--n];
-  };
-  if (running_node == host_number) {
-    text("vcm5: host");
-  } else {
-    text("vcm5: node ");
-    decimal(static_cast<int>(running_node));
-  }
-  text(what);
-  if (number >= 0) decimal(number);
-  text("; the job has ended\n");
-  [[maybe_unused]] const ssize_t n = write(STDERR_FILENO, line, at);
-}
-
-void OnFatalSignal(int signal) {
-  if (running_node >= 0) SayNode(" was killed by signal ", signal);
-  ::signal(signal, SIG_DFL);
-  raise(signal);
-}
-
-void OnAlarm(int) {
-  alarms = alarms + 1;
-  // A second later the machine has still not looked: a node computes without ever polling.
-  if (alarms == 1) {
-    itimerval again{{0, 0}, {1, 0}};
-    setitimer(ITIMER_REAL, &again, nullptr);
-  } else {
-    SayNode(" computes and does not poll; the time-out is over", -1);
-    _Exit(124);
-  }
-}
-
-void OnStop(int signal) {
-  if (stop_signal != 0) _Exit(128 + signal);  // asked twice
-  stop_signal = signal;
-}
-
-void OnAttention(int signal) { attention_signal = signal; }
+// The programs of a partition.
+struct Images {
+  ProgramImage nodes;
+  std::optional<ProgramImage> host;
+};
 
 class Run {
  public:
   using Clock = std::chrono::steady_clock;
 
-  explicit Run(const EmbeddedRunOptions& options)
-      : options_(options),
-        has_host_(!options.host_program.empty()),
-        nodes_(UsableNodes(options.spec).size() + (has_host_ ? 1 : 0)),
-        stdio_(static_cast<uint32_t>(nodes_.size()), has_host_, options.label) {}
+  explicit Run(const RunOptions& options);
 
-  // `host`: null if there is none.
-  int Go(const ProgramImage& image, const ProgramImage* host);
+  // `images`: by partition.
+  int Go(const std::vector<Images>& images);
 
   // Ends the node whose fiber this is.
-  [[noreturn]] void EndNode(int status, bool run_destructors) {
-    vcm5_port* port = Embedded::Current();
-    Node& node = nodes_[port->self];
-    if (status != 0 && status_ == 0) {
-      status_ = status & 0xff;
-      failed_at_ = Clock::now();
-    }
-    if (run_destructors) {
-      dlclose(node.copy.handle);
-      stdio_.Finish(port->self);
-    }
-    machine_->Finish(*port);
-  }
+  [[noreturn]] void EndNode(int status, bool run_destructors);
 
  private:
-  struct Node {
+  struct Member {
+    uint32_t partition;
+    std::string name;  // "node 1:3"
     ProgramImage::Copy copy;
     std::vector<std::string> texts;
     std::vector<char*> arguments;
+    bool ended = false;
+  };
+  // What has become of a program.
+  struct Party {
+    int status = 0;  // the first nonzero one of a node
+    std::string line;
+    Clock::time_point failed_at;
+    bool stopped = false;
   };
 
-  // After the first node that ended with a status of its own, the others may finish, but not hang.
-  bool GraceIsOver() const {
-    return status_ != 0 && Clock::now() - failed_at_ > std::chrono::milliseconds(500);
-  }
-
-  absl::Status LoadAll(const ProgramImage& image, const ProgramImage* host);
-  void InstallSignals();
+  std::vector<std::string> Labels() const;
+  absl::Status LoadAll(const std::vector<Images>& images);
   void PassAttention();
+  void EndFailed();
+  void Report(const std::vector<absl::Status>& ran);
+  void ReportTimeout();
 
-  const EmbeddedRunOptions& options_;
-  const bool has_host_;
-  std::vector<Node> nodes_;  // the host is the last one
+  const RunOptions& options_;
+  std::vector<Member> members_;  // of all partitions, in order
+  std::vector<Party> parties_;
   NodeStdio stdio_;
   std::unique_ptr<Embedded> machine_;
+  uint32_t running_ = 0;  // whose turn it is
   int status_ = 0;
-  Clock::time_point failed_at_;
 };
 
-absl::Status Run::LoadAll(const ProgramImage& image, const ProgramImage* host) {
-  for (Node& node : nodes_) {
-    const bool is_host = has_host_ && &node == &nodes_.back();
-    absl::StatusOr<ProgramImage::Copy> copy = is_host ? host->Load() : image.Load();
+// After the first node that ended with a status of its own, the others of its program may finish, but
+// not hang.
+constexpr std::chrono::milliseconds kGraceTime{500};
+
+Run::Run(const RunOptions& options)
+    : options_(options),
+      parties_(options.programs.size()),
+      // The input is the first program's: its host's, else its node 0's.
+      stdio_(Labels(), options.programs.front().host.has_value()
+                           ? static_cast<uint32_t>(options.programs.front().partition.size()) - 1
+                           : 0) {
+  const std::vector<Partition> partitions = options_.partitions();
+  for (uint32_t i = 0; i < partitions.size(); ++i) {
+    for (const uint32_t physical : partitions[i]) {
+      Member& member = members_.emplace_back();
+      member.partition = i;
+      member.name = NodeName(partitions, options_.machine.nodes, physical);
+    }
+  }
+}
+
+std::vector<std::string> Run::Labels() const {
+  std::vector<std::string> labels;
+  for (size_t i = 0; i < options_.programs.size(); ++i) {
+    for (uint32_t self = 0; self < options_.programs[i].partition.size(); ++self) {
+      labels.push_back(options_.label ? absl::StrCat("[", options_.LabelOf(i, self), "] ") : "");
+    }
+  }
+  return labels;
+}
+
+void Run::EndNode(int status, bool run_destructors) {
+  const uint32_t self = running_;
+  Member& member = members_[self];
+  Party& party = parties_[member.partition];
+  member.ended = true;
+  const int wait_status = W_EXITCODE(status & 0xff, 0);
+  if (wait_status != 0 && party.status == 0) {
+    party.status = ShellStatus(wait_status);
+    party.failed_at = Clock::now();
+    party.line = absl::StrCat(member.name, " ", DescribeEnd(wait_status),
+                              parties_.size() == 1 ? "; the job has ended" : "; its program has ended");
+    if (status_ == 0) status_ = party.status;
+  }
+  if (run_destructors) {
+    dlclose(member.copy.handle);
+    stdio_.Finish(self);
+  }
+  machine_->Finish(*Embedded::Current());
+}
+
+// Maps of memory that this process has.
+uint64_t CountMaps() {
+  std::ifstream maps("/proc/self/maps");
+  return static_cast<uint64_t>(
+      std::count(std::istreambuf_iterator<char>(maps), std::istreambuf_iterator<char>(), '\n'));
+}
+
+// Whether as many programs can be loaded; each takes `maps` of them, and two for its stack.
+absl::Status CheckMaps(uint64_t programs, uint64_t maps) {
+  uint64_t allowed = 0;
+  if (!(std::ifstream("/proc/sys/vm/max_map_count") >> allowed)) return absl::OkStatus();
+  const uint64_t needed = CountMaps() + programs * (maps + 2);
+  if (needed <= allowed) return absl::OkStatus();
+  return absl::ResourceExhaustedError(absl::StrCat(
+      programs, " nodes in one process need ", needed, " maps of memory, but only ", allowed,
+      " are allowed (sysctl vm.max_map_count); expected at most ", allowed / (maps + 2) - 1, " nodes"));
+}
+
+absl::Status Run::LoadAll(const std::vector<Images>& images) {
+  const uint64_t maps_before = CountMaps();
+  for (uint32_t number = 0; number < members_.size(); ++number) {
+    if (number == 1) {
+      const absl::Status status = CheckMaps(members_.size(), CountMaps() - maps_before);
+      if (!status.ok()) return status;
+    }
+    Member& member = members_[number];
+    const ProgramRun& run = options_.programs[member.partition];
+    const bool ends_partition =
+        number + 1 == members_.size() || members_[number + 1].partition != member.partition;
+    const bool is_host = run.host.has_value() && ends_partition;
+    const Images& of = images[member.partition];
+    absl::StatusOr<ProgramImage::Copy> copy = is_host ? of.host->Load() : of.nodes.Load();
     if (!copy.ok()) return copy.status();
-    node.copy = *copy;
-    const auto& arguments = is_host ? options_.host_arguments : options_.arguments;
-    node.texts.push_back(is_host ? options_.host_program : options_.program);
-    node.texts.insert(node.texts.end(), arguments.begin(), arguments.end());
-    for (std::string& text : node.texts) node.arguments.push_back(text.data());
-    node.arguments.push_back(nullptr);
+    member.copy = *copy;
+    const ProgramFile& file = is_host ? *run.host : run;
+    member.texts.push_back(file.path);
+    member.texts.insert(member.texts.end(), file.arguments.begin(), file.arguments.end());
+    for (std::string& text : member.texts) member.arguments.push_back(text.data());
+    member.arguments.push_back(nullptr);
   }
   return absl::OkStatus();
 }
 
-void Run::InstallSignals() {
-  // A node's stack may be what overflowed: fatal signals have one of their own.
-  static char stack[16384];
-  stack_t alternate{};
-  alternate.ss_sp = stack;
-  alternate.ss_size = sizeof stack;
-  sigaltstack(&alternate, nullptr);
-  struct sigaction fatal {};
-  fatal.sa_handler = OnFatalSignal;
-  fatal.sa_flags = SA_ONSTACK;
-  for (const int signal : {SIGSEGV, SIGBUS, SIGFPE, SIGILL, SIGABRT, SIGTRAP}) {
-    sigaction(signal, &fatal, nullptr);
-  }
-  struct sigaction stop {};
-  stop.sa_handler = OnStop;
-  for (const int signal : {SIGINT, SIGTERM, SIGHUP}) sigaction(signal, &stop, nullptr);
-  struct sigaction attention {};
-  attention.sa_handler = OnAttention;
-  attention.sa_flags = SA_RESTART;
-  sigaction(SIGUSR1, &attention, nullptr);
-  if (options_.timeout_seconds <= 0) return;
-  struct sigaction alarm {};
-  alarm.sa_handler = OnAlarm;
-  sigaction(SIGALRM, &alarm, nullptr);
-  const double whole = std::floor(options_.timeout_seconds);
-  itimerval timer{};
-  timer.it_value.tv_sec = static_cast<time_t>(whole);
-  timer.it_value.tv_usec =
-      std::max<suseconds_t>(1, static_cast<suseconds_t>((options_.timeout_seconds - whole) * 1e6));
-  setitimer(ITIMER_REAL, &timer, nullptr);
-}
-
 // SIGUSR1 goes to all nodes at once; if earlier ones are still on their way, these will do.
 void Run::PassAttention() {
-  if (attention_signal == 0) return;
-  machine_->supervisor(0).Interrupt(static_cast<uint32_t>(attention_signal));
-  attention_signal = 0;
+  if (RunSignals::attention_signal == 0) return;
+  for (const ProgramRun& program : options_.programs) {
+    machine_->supervisor(program.partition.front()).Interrupt(static_cast<uint32_t>(RunSignals::attention_signal));
+  }
+  RunSignals::attention_signal = 0;
 }
 
-int Run::Go(const ProgramImage& image, const ProgramImage* host) {
+// Ends the programs of which a node has failed and the others do not end.
+void Run::EndFailed() {
+  for (uint32_t i = 0; i < parties_.size(); ++i) {
+    Party& party = parties_[i];
+    if (party.status == 0 || party.stopped || Clock::now() - party.failed_at < kGraceTime) continue;
+    party.stopped = true;
+    if (machine_->StopPartition(i)) Say(party.line);
+  }
+}
+
+int Run::Go(const std::vector<Images>& images) {
   EmbeddedOptions machine;
-  machine.spec = options_.spec;
-  machine.hosts = has_host_;
-  machine.seed = options_.seed;
+  machine.spec = options_.machine;
+  machine.partitions = options_.partitions();
+  machine.seed = options_.machine.seed;
   machine.stack_bytes = size_t{2} << 20;
-  machine.on_switch = [this](uint32_t self, bool entering) {
+  machine.on_switch = [this](uint32_t number, bool entering) {
     if (entering) {
-      running_node = static_cast<sig_atomic_t>(self);
-      stdio_.Enter(self);
+      running_ = number;
+      RunSignals::running_name = members_[number].name.c_str();
+      RunSignals::turns = RunSignals::turns + 1;
+      stdio_.Enter(number);
     } else {
       stdio_.Leave();
-      running_node = -1;
+      RunSignals::running_name = nullptr;
     }
   };
   machine.should_stop = [this] {
     PassAttention();
-    return alarms != 0 || stop_signal != 0 || GraceIsOver();
+    EndFailed();
+    return RunSignals::timed_out != 0 || RunSignals::stop_signal != 0;
   };
+  if (const absl::Status loaded = LoadAll(images); !loaded.ok()) {
+    Say(std::string(loaded.message()));
+    return kExitUsage;
+  }
   machine_ = std::make_unique<Embedded>(std::move(machine));
-  if (const absl::Status loaded = LoadAll(image, host); !loaded.ok()) {
-    std::fprintf(stderr, "vcm5: %s\n", std::string(loaded.message()).c_str());
-    return 2;
-  }
-  InstallSignals();
-  const absl::Status ran = machine_->Run([this](vcm5_port& port) {
-    Node& node = nodes_[port.self];
-    const int status = node.copy.main(static_cast<int>(node.arguments.size()) - 1,
-                                      node.arguments.data(), environ);
+  RunSignals::Install(options_.timeout_seconds);
+  const Embedded::NodeMain main = [this](vcm5_port&) {
+    Member& member = members_[running_];
+    const int status = member.copy.main(static_cast<int>(member.arguments.size()) - 1,
+                                        member.arguments.data(), environ);
     EndNode(status, true);
-  });
-  for (uint32_t node = 0; node < machine_->nodes(); ++node) stdio_.Finish(node);
-  if (stop_signal != 0) return 128 + static_cast<int>(stop_signal);
-  if (alarms != 0) {
-    std::fprintf(stderr, "vcm5: the program did not end within %g s; who waits for whom:\n",
-                 options_.timeout_seconds);
-    for (const std::string& line : machine_->Waiting()) {
-      std::fprintf(stderr, "vcm5:   %s\n", line.c_str());
-    }
-    return 124;
+  };
+  const std::vector<absl::Status> ran =
+      machine_->RunPartitions(std::vector<Embedded::NodeMain>(parties_.size(), main));
+  for (uint32_t number = 0; number < members_.size(); ++number) stdio_.Finish(number);
+  Report(ran);
+  if (options_.stats) {
+    for (const std::string& line : FormatStats(machine_->Stats())) Say(line);
   }
-  if (!ran.ok() && status_ == 0) {
-    for (const auto& line : absl::StrSplit(ran.message(), '\n')) {
-      std::fprintf(stderr, "vcm5: %s\n", std::string(line).c_str());
-    }
-    status_ = 1;
-  }
-  if (options_.report_stats) options_.report_stats(machine_->Stats());
   if (status_ == 0 && stdio_.write_error() != 0) {
-    std::fprintf(stderr, "vcm5: cannot write standard output: %s\n",
-                 std::strerror(stdio_.write_error()));
-    return 1;
+    Say(absl::StrCat("cannot write standard output: ", std::strerror(stdio_.write_error())));
+    return kExitFailure;
   }
   return status_;
 }
 
+// Says why programs failed that have not said so.
+void Run::Report(const std::vector<absl::Status>& ran) {
+  std::set<std::string> said;
+  for (size_t i = 0; i < ran.size(); ++i) {
+    if (ran[i].ok() || absl::IsDeadlineExceeded(ran[i]) || parties_[i].status != 0) continue;
+    for (const auto& line : absl::StrSplit(ran[i].message(), '\n')) {
+      if (said.emplace(line).second) Say(std::string(line));
+    }
+    if (status_ == 0) status_ = kExitFailure;
+  }
+  const bool cut_short = std::any_of(ran.begin(), ran.end(), absl::IsDeadlineExceeded);
+  if (RunSignals::stop_signal != 0) {
+    const int number = static_cast<int>(RunSignals::stop_signal);
+    if (cut_short) {
+      Say(absl::StrCat("got signal ", number, " (", SignalName(number), "); the job has ended"));
+    }
+    if (status_ == 0) status_ = 128 + number;
+  } else if (RunSignals::timed_out != 0 && cut_short) {
+    ReportTimeout();
+    if (status_ == 0) status_ = kExitTimeout;
+  }
+}
+
+void Run::ReportTimeout() {
+  const auto live = std::count_if(members_.begin(), members_.end(),
+                                  [this](const Member& member) {
+                                    return !member.ended && !parties_[member.partition].stopped;
+                                  });
+  const bool hosts = std::any_of(options_.programs.begin(), options_.programs.end(),
+                                 [](const ProgramRun& program) { return program.host.has_value(); });
+  Say(absl::StrCat("no end after ", absl::StrFormat("%g", options_.timeout_seconds),
+                   " s (--timeout): ", live, " of ", members_.size(),
+                   hosts ? " nodes and hosts" : " nodes", " still ran; the job has ended"));
+  for (const std::string& line : machine_->Waiting()) Say(absl::StrCat("  ", line));
+}
+
+absl::StatusOr<std::vector<Images>> ReadAll(const RunOptions& options) {
+  std::vector<Images> images;
+  for (const ProgramRun& run : options.programs) {
+    absl::StatusOr<ProgramImage> nodes = ProgramImage::Read(run.path);
+    if (!nodes.ok()) return nodes.status();
+    Images& of = images.emplace_back(Images{std::move(*nodes), std::nullopt});
+    if (!run.host.has_value()) continue;
+    absl::StatusOr<ProgramImage> host = ProgramImage::Read(run.host->path);
+    if (!host.ok()) return host.status();
+    of.host = std::move(*host);
+  }
+  return images;
+}
+
 }  // namespace
 
-int RunProgramEmbedded(const EmbeddedRunOptions& options) {
-  const absl::StatusOr<ProgramImage> image = ProgramImage::Read(options.program);
-  absl::Status read = image.status();
-  std::optional<ProgramImage> host;
-  if (read.ok() && !options.host_program.empty()) {
-    absl::StatusOr<ProgramImage> host_image = ProgramImage::Read(options.host_program);
-    read = host_image.status();
-    if (read.ok()) host = std::move(*host_image);
-  }
-  if (!read.ok()) {
-    std::fprintf(stderr, "vcm5: %s\n", std::string(read.message()).c_str());
-    return 2;
+int RunUnderEmbedded(const RunOptions& options) {
+  const absl::StatusOr<std::vector<Images>> images = ReadAll(options);
+  if (!images.ok()) {
+    Say(std::string(images.status().message()));
+    return kExitUsage;
   }
   Run run(options);
   the_run = &run;
-  if (host.has_value()) host_number = static_cast<sig_atomic_t>(UsableNodes(options.spec).size());
-  const int status = run.Go(*image, host.has_value() ? &*host : nullptr);
+  const int status = run.Go(*images);
   the_run = nullptr;
   return status;
 }

@@ -5,6 +5,7 @@
 #include <thread>
 #include <utility>
 
+#include "absl/strings/str_cat.h"
 #include "absl/strings/str_join.h"
 #include "daemons/driver/all_fall_down.h"
 #include "daemons/driver/control_agent.h"
@@ -49,6 +50,7 @@ Embedded::Machine::Machine(EmbeddedOptions options)
     ControlAgentOptions& control = controls.emplace_back();
     control.spec = spec;
     control.members = partition;
+    if (options_.partitions.size() > 1) control.label = absl::StrCat("partition ", index, ": ");
     control.tree = std::move(settings->trees[index]);
     control.doorbell = MakeDoorbell(vcm5_control_bells(static_cast<uint32_t>(partition.size())));
     for (uint32_t self = 0; self < partition.size(); ++self) {
@@ -182,6 +184,10 @@ absl::Status Embedded::Run(const NodeMain& node_main) { return machine_->Run({no
 
 std::vector<absl::Status> Embedded::RunPartitions(const std::vector<NodeMain>& mains) {
   return machine_->Run(mains);
+}
+
+bool Embedded::StopPartition(uint32_t partition) {
+  return machine_->Stop(partition, absl::DeadlineExceededError("the partition was told to stop"));
 }
 
 void Embedded::Finish(vcm5_port& port) { machine_->Finish(port); }

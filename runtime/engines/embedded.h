@@ -72,6 +72,10 @@ class Embedded {
   // takes it back. should_stop ends those that have not ended.
   std::vector<absl::Status> RunPartitions(const std::vector<NodeMain>& mains);
 
+  // Ends a partition while the machine runs, with status kDeadlineExceeded; from should_stop or
+  // on_switch. False if it had ended already.
+  bool StopPartition(uint32_t partition);
+
   // Ends the calling node's fiber as if its main had returned. On a node's fiber only.
   [[noreturn]] void Finish(vcm5_port& port);
 
@@ -109,7 +113,7 @@ class Embedded {
   absl::Status Restore(const SavedMachine& saved);
   absl::Status Resume();
 
-  // What the networks carried, and who waits for whom.
+  // What the networks carried; who waits for whom, and where messages were lost or made.
   std::vector<FabricStat> Stats() const;
   std::vector<std::string> Waiting() const;
 

@@ -72,6 +72,8 @@ class Embedded::Machine {
     return reinterpret_cast<vcm5_ni_page*>(memory_.data() + node * (node_bytes_ + kColour));
   }
 
+  bool Stop(uint32_t partition, absl::Status status);
+
   absl::Status Freeze();
   absl::StatusOr<SavedMachine> Save();
   absl::Status Restore(const SavedMachine& saved);
@@ -99,7 +101,6 @@ class Embedded::Machine {
   void CarryOut(Worker& worker, uint64_t rounds);
   bool StopIfTold(Worker& worker);
   void Wait(Worker& worker);
-  void Stop(uint32_t partition, absl::Status status);
   void StopAll(const absl::Status& status);
   void Retire(Worker& worker);
   bool StopWanted(const Worker& worker) const {

@@ -139,14 +139,15 @@ bool Embedded::Machine::StopIfTold(Worker& worker) {
   return true;
 }
 
-// Nothing happens to a partition that has ended already.
-void Embedded::Machine::Stop(uint32_t partition, absl::Status status) {
+// Nothing happens to a partition that has ended already: false.
+bool Embedded::Machine::Stop(uint32_t partition, absl::Status status) {
   const std::lock_guard<std::mutex> lock(status_mutex_);
   Outcome& outcome = outcomes_[partition];
-  if (outcome.stopped || (outcome.live == 0 && absl::IsDeadlineExceeded(status))) return;
+  if (outcome.stopped || (outcome.live == 0 && absl::IsDeadlineExceeded(status))) return false;
   outcome.status = std::move(status);
   outcome.stopped = true;
   stops_.fetch_add(1, std::memory_order_release);
+  return true;
 }
 
 void Embedded::Machine::StopAll(const absl::Status& status) {

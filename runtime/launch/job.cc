@@ -32,12 +32,6 @@ constexpr milliseconds kTerminateTime{250};
 // Nodes started between two looks at what else happens.
 constexpr int kNodesPerTurn = 16;
 
-std::vector<Partition> PartitionsOf(const RunOptions& options) {
-  std::vector<Partition> partitions;
-  for (const ProgramRun& program : options.programs) partitions.push_back(program.partition);
-  return partitions;
-}
-
 }  // namespace
 
 Job::Job(const RunOptions& options)
@@ -50,7 +44,7 @@ Job::Job(const RunOptions& options)
       timeout_timer_(io_),
       report_timer_(io_),
       finish_timer_(io_),
-      wires_(options.machine, PartitionsOf(options), options.data_daemons) {
+      wires_(options.machine, options.partitions(), options.data_daemons) {
   uint32_t node = 0;
   for (const ProgramRun& program : options_.programs) {
     Party& party = parties_.emplace_back(io_);

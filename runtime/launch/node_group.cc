@@ -61,9 +61,7 @@ absl::Status NodeGroup::StartNext(const JobFabric& fabric) {
   if (!pid.ok()) return pid.status();
   alive_.emplace(*pid, node);
   statuses_.emplace_back();
-  const std::string self = is_host ? "host" : absl::StrCat(place.self);
-  const std::string name =
-      options_.programs.size() == 1 ? self : absl::StrCat(place.partition, ":", self);
+  const std::string name = options_.LabelOf(place.partition, place.self);
   output_.Add(name, OutputForwarder::kStdout, std::move(out_read));
   output_.Add(name, OutputForwarder::kStderr, std::move(err_read));
   return absl::OkStatus();

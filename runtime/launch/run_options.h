@@ -7,6 +7,7 @@
 #include <string>
 #include <vector>
 
+#include "absl/strings/str_cat.h"
 #include "daemons/link/make_link.h"
 #include "switches/topology/machine_spec.h"
 #include "switches/topology/partition.h"
@@ -40,6 +41,19 @@ struct RunOptions {
     size_t nodes = 0;
     for (const ProgramRun& program : programs) nodes += program.partition.size();
     return static_cast<uint32_t>(nodes);
+  }
+
+  std::vector<Partition> partitions() const {
+    std::vector<Partition> partitions;
+    for (const ProgramRun& program : programs) partitions.push_back(program.partition);
+    return partitions;
+  }
+
+  // A member by its relative address, as `label` names it: "3", "host"; "1:3" in partition 1 of several.
+  std::string LabelOf(size_t partition, uint32_t self) const {
+    const bool is_host = self == NodesOf(programs[partition].partition, machine.nodes);
+    const std::string name = is_host ? "host" : absl::StrCat(self);
+    return programs.size() == 1 ? name : absl::StrCat(partition, ":", name);
   }
 };
 

@@ -124,7 +124,7 @@ class Reader {
   // Who waits for whom: true, and no accusation.
   static bool IsWaiting(const std::string& line) {
     static constexpr const char* kWaiting[] = {
-        " messages to receive on the ", " messages that the ", " messages wait in the router chips",
+        " to receive on the ", " data network has not taken", " messages wait in the router chips",
         " wait in a ", " waits in a ", " poll in vain", " polls in vain"};
     return std::any_of(std::begin(kWaiting), std::end(kWaiting),
                        [&](const char* what) { return StrContains(line, what); });

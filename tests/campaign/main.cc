@@ -21,15 +21,18 @@ namespace {
 volatile sig_atomic_t interrupted = 0;
 
 constexpr const char kAbout[] =
-    R"(Runs N random programs on random machines in which random things go wrong, and says what the networks
-noticed. Each run is made from the seed and its number: the same seed gives the same table.
+    R"(Runs N random programs on random machines in which random things go wrong, and
+says what the networks noticed. Each run is made from the seed and its number:
+the same seed gives the same table.
 
-In each run something is chosen: nothing, bits of messages flipped, messages lost or duplicated on a
-link of the data network, bits of packets flipped in the control network, a program that breaks a rule,
-and, in the middle of it, all-fall-down, or all that users have saved and restored. Then every message and result is compared with what it must be,
-and every report with what was done. Exit status 1 if one of it is wrong: damage not found, or
-delivered, or blamed on another link; a message lost or doubled unnoticed; a report of what was not; a
-run that hangs.)";
+In each run something is chosen: nothing, bits of messages flipped, messages
+lost or doubled on a link of the data network, bits of packets flipped in the
+control network, a program that breaks a rule, and, in the middle of it,
+all-fall-down, or all that users have saved and restored. Then every message
+and result is compared with what it must be, and every report with what was
+done. Exit status 1 if one of it is wrong: damage not found, or delivered, or
+blamed on another link; a message lost or doubled unnoticed; a report of what
+was not; a run that hangs. 2 if the command line is wrong.)";
 
 std::string Again(const CampaignOptions& options, uint64_t run) {
   return absl::StrCat("./vcm5 test --campaign ", options.runs, " --seed ", options.seed, " --only ", run);
@@ -94,7 +97,7 @@ int Main(int argc, char** argv) {
   CLI::Option* alone = app.add_option("--only", only, "this run alone, and all that is known of it")
                            ->check(CLI::Range(uint64_t{1}, uint64_t{1} << 40))
                            ->option_text("RUN");
-  app.add_option("--jobs", options.jobs, "runs at the same time; as many as processors if left out")
+  app.add_option("--jobs", options.jobs, "runs at once; as many as processors if left out")
       ->check(CLI::Range(1u, 1024u))
       ->option_text("J");
   app.add_flag("--json", json, "the table as JSON");
@@ -106,7 +109,8 @@ int Main(int argc, char** argv) {
   try {
     app.parse(argc, argv);
   } catch (const CLI::ParseError& error) {
-    return app.exit(error) == 0 ? 0 : 2;
+    std::fprintf(stderr, "vcm5: test: %s (see `./vcm5 test --campaign --help`)\n", error.what());
+    return 2;
   }
   return alone->count() != 0 ? RunAlone(options, only) : RunAll(options, json);
 }

@@ -86,6 +86,7 @@ TEST(QuantilesWithoutAHost, SayThatTheyNeedOne) {
     const Outcome outcome = RunExample({engine, 1}, "quantiles_node", {});
     EXPECT_EQ(outcome.status, 2);
     EXPECT_EQ(outcome.err.find("quantiles_node needs a host"), 0u) << outcome.err;
+    EXPECT_EQ(outcome.err.find('\n'), outcome.err.size() - 1) << "once: " << outcome.err;
   }
 }
 

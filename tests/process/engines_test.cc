@@ -2,7 +2,10 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 #include <signal.h>
+#include <sys/resource.h>
 
+#include <cstdint>
+#include <fstream>
 #include <string>
 #include <vector>
 
@@ -64,6 +67,50 @@ TEST_P(Engines, NameBothPartiesOfDifferentOperations) {
       job.err(),
       "vcm5: node 2: the control network signals: different operations met: a forward scan with "
       "signed addition of node 2, and a backward scan with signed addition of node 3\n");
+}
+
+// Nobody takes a turn from a node, but the process ends all the same.
+TEST(EngineEmbedded, EndsOnASignalThoughANodeComputes) {
+  JobProcess job({"run", "--engine", "embedded", "-n", "2", "@probe", "compute"});
+  ASSERT_TRUE(job.WaitForText("computing\n"));
+  kill(job.pid(), SIGINT);
+  ASSERT_TRUE(job.Finish());
+  EXPECT_EQ(job.status(), 128 + SIGINT);
+  EXPECT_EQ(job.err(), "vcm5: node 0 computes and does not poll; got signal 2; the job has ended\n");
+}
+
+TEST(EngineEmbedded, ASignalIsSaid) {
+  JobProcess job({"run", "--engine", "embedded", "-n", "2", "@probe", "wait"});
+  ASSERT_TRUE(job.WaitForText("waiting\n"));
+  kill(job.pid(), SIGTERM);
+  ASSERT_TRUE(job.Finish());
+  EXPECT_EQ(job.status(), 128 + SIGTERM);
+  EXPECT_EQ(job.err(), "vcm5: got signal 15 (SIGTERM); the job has ended\n");
+}
+
+// A node needs no open file.
+TEST(EngineEmbedded, HasMoreNodesThanFilesMayBeOpen) {
+  rlimit before;
+  ASSERT_EQ(getrlimit(RLIMIT_NOFILE, &before), 0);
+  const rlimit few = {64, before.rlim_max};
+  ASSERT_EQ(setrlimit(RLIMIT_NOFILE, &few), 0);
+  JobProcess job({"run", "--engine", "embedded", "-n", "100", "@probe", "ring", "2"});
+  ASSERT_EQ(setrlimit(RLIMIT_NOFILE, &before), 0);
+  ASSERT_TRUE(job.Finish());
+  EXPECT_EQ(job.err(), "");
+  EXPECT_EQ(job.out(), "ring 100 nodes 2 rounds\n");
+}
+
+TEST(EngineEmbedded, RefusesMoreNodesThanTheProcessHasMapsFor) {
+  uint64_t maps = 0;
+  ASSERT_TRUE(std::ifstream("/proc/sys/vm/max_map_count") >> maps);
+  if (maps > 65530) GTEST_SKIP() << "this system allows enough";
+  JobProcess job({"run", "--engine", "embedded", "-n", "16384", "@probe", "ring", "2"});
+  ASSERT_TRUE(job.Finish());
+  EXPECT_EQ(job.status(), 2);
+  EXPECT_THAT(job.err(), testing::MatchesRegex("vcm5: 16384 nodes in one process need [0-9]+ maps of "
+                                               "memory, but only [0-9]+ are allowed \\(sysctl "
+                                               "vm.max_map_count\\); expected at most [0-9]+ nodes\n"));
 }
 
 }  // namespace

@@ -248,6 +248,9 @@ TEST(HostProcess, AProgramThatCannotBeBroadcastIsRefusedInOneLine) {
       {{"--machine", broken.path(), "--host", host, host}, "has 0 usable control processors"},
       {{"--engine", "embedded", "--host", text.path(), host}, "not an ELF program"},
       {{"-n", "2", host, ":", "-n", "2", "--host-arg", "x", host}, "--host-arg without --host"},
+      {{"-n", "2", "--host", host, host, ":", "-n", "2", "--host", host, host, ":", "-n", "2", "--host",
+        host, host, ":", "-n", "2", "--host", host, host, ":", "-n", "2", "--host", host, host},
+       "--host is given 5 times, but the control network cannot connect them: 4 channels"},
       {{"-n", "2", host, ":", "--host", host, host}, "after `:`; expected -n N PROGRAM"},
       {{"-n", "2", host, ":", "-n", "2", "--host"}, "no option --host"},
   };

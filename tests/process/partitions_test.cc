@@ -68,6 +68,53 @@ TEST(Partitions, WhatGoesWrongEndsOneProgramOnly) {
   }
 }
 
+// In one process, too, each has its programs' globals, its host and its own end; but a signal that kills
+// a node is the process's.
+TEST(Partitions, RunInOneProcess) {
+  JobProcess sound({"run", "-l", "--engine", "embedded", "-n", "5", "@probe", "ring", "20", ":", "-n",
+                    "16", "--host", VCM5_HOST_PROBE, "--host-arg", "exercise", VCM5_HOST_PROBE,
+                    "exercise", ":", "-n", "1", "@probe", "hello"});
+  ASSERT_TRUE(sound.Finish());
+  EXPECT_EQ(sound.status(), 0);
+  EXPECT_EQ(sound.err(), "");
+  EXPECT_THAT(Lines(sound.out()),
+              UnorderedElementsAre("[0:0] ring 5 nodes 20 rounds",
+                                   "[1:host] 16 nodes and their host", "[2:0] hello from 0 of 1"));
+  const Wrong wrongs[] = {
+      {{"exit", "2", "7"}, "(vcm5: node 0:2 .*7; its program has ended\n)?", 7},
+      {{"misaddress", "3"}, "vcm5: node 0:3: sent a message .*9999.*\n", 1},
+      {{"scribble", "1", "5"}, "vcm5: node 0:1: .*\n", 1},
+  };
+  for (const Wrong& wrong : wrongs) {
+    std::vector<std::string> arguments = {"run", "--engine", "embedded", "-n", "4", "@probe"};
+    arguments.insert(arguments.end(), wrong.arguments.begin(), wrong.arguments.end());
+    for (const char* argument : {":", "-n", "7", "@probe", "barriers", "200"}) {
+      arguments.push_back(argument);
+    }
+    // Nodes of one process that a fault abandons free nothing.
+    JobProcess::Options options;
+    options.environment = {"ASAN_OPTIONS=detect_leaks=0"};
+    JobProcess job(arguments, options);
+    ASSERT_TRUE(job.Finish());
+    EXPECT_EQ(job.status(), wrong.status) << wrong.arguments[0];
+    EXPECT_THAT(job.err(), MatchesRegex(wrong.line));
+    EXPECT_EQ(job.out(), "barriers 200\n") << wrong.arguments[0];
+  }
+}
+
+// The nodes that go on after one has failed are stopped, while another program takes its time.
+TEST(Partitions, OneThatHangsIsEndedInOneProcess) {
+  JobProcess job({"run", "--engine", "embedded", "--timeout", "2", "-n", "2", "--host",
+                  VCM5_HOST_PROBE, "--host-arg", "exit", "--host-arg", "7", VCM5_HOST_PROBE, "wait",
+                  ":", "-n", "2", "@probe", "wait"});
+  ASSERT_TRUE(job.WaitForError("vcm5: host 0 exited with status 7; its program has ended\n"));
+  ASSERT_TRUE(job.Finish());
+  EXPECT_EQ(job.status(), 7);
+  EXPECT_THAT(job.err(), HasSubstr("vcm5: no end after 2 s (--timeout): 2 of 5 nodes and hosts still "
+                                   "ran; the job has ended\n"));
+  EXPECT_THAT(job.err(), HasSubstr("  partition 1: nodes 0-1 poll in vain"));
+}
+
 TEST(Partitions, AJamReachesNobodyElse) {
   for (const char* daemons : {"1", "2"}) {
     JobProcess job({"run", "--data-daemons", daemons, "-n", "5", "@probe", "jam", ":", "-n", "16",
@@ -197,7 +244,6 @@ TEST(Partitions, AWrongCommandLineIsOneLine) {
       {{"-n", "4", "@probe", "wait", ":", "-n", "4"}, "no program"},
       {{"-n", "4", "@probe", ":", "-n", "4", "/no/such/program"}, "/no/such/program"},
       {{"-n", "16384", "@probe", ":", "-n", "1", "@probe"}, "the largest machine has 16384"},
-      {{"--engine", "embedded", "-n", "4", "@probe", ":", "-n", "1", "@probe"}, "need --engine daemons"},
   };
   for (const auto& [arguments, line] : wrongs) {
     std::vector<std::string> all = {"run"};

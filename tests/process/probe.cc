@@ -111,6 +111,16 @@ int Abandon() {
   return 0;
 }
 
+// Never polls.
+int Compute() {
+  std::printf("computing\n");
+  std::fflush(stdout);
+  const volatile bool goes_on = true;
+  while (goes_on) {
+  }
+  return 0;
+}
+
 int Wait() {
   if (port->self == 0) {
     std::printf("waiting\n");
@@ -363,6 +373,7 @@ int main(int argc, char** argv) {
       {"attention", Attention},
       {"barriers", Barriers},
       {"busy", Busy},
+      {"compute", Compute},
       {"erase", Erase},
       {"exit", ExitWith},
       {"flood", Flood},

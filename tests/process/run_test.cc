@@ -281,6 +281,9 @@ TEST(WrongUse, IsRefusedInOneLine) {
   ExpectRefusal({"run", "--link", "rope", "@probe"}, "expected shm or unix");
   ExpectRefusal({"run", "-n", "8", "--data-daemons", "4", "@probe"}, "expected 1 to 3");
   ExpectRefusal({"run", "--data-daemons", "0", "@probe"}, "--data-daemons");
+  for (const char* option : {"--data-daemons=2", "--link=shm"}) {
+    ExpectRefusal({"run", "--engine", "embedded", option, "@probe"}, "the engine `embedded` has no daemons");
+  }
   ExpectRefusal({"run", "--seed", "-5", "@probe"}, "--seed is `-5`");
   for (const char* timeout : {"0", "-1", "soon", "nan", "inf"}) {
     ExpectRefusal({"run", "--timeout", timeout, "@probe"}, "--timeout is `");
@@ -371,6 +374,47 @@ TEST(Help, TeachesEveryCommand) {
     EXPECT_EQ(job.status(), 0);
     EXPECT_EQ(job.err(), "");
     EXPECT_THAT(job.out(), HasSubstr("Examples:"));
+  }
+}
+
+TEST(Help, FitsEightyColumns) {
+  for (const char* what : {"run", "machine", "bench", "faults"}) {
+    JobProcess job({"help", what});
+    ASSERT_TRUE(job.Finish());
+    for (const std::string& line : Lines(job.out())) EXPECT_LE(line.size(), 80u) << what << ": " << line;
+  }
+}
+
+// ---- standard output -----------------------------------------------------------------------------
+
+TEST(Output, IsNotTakenForAnythingElseWhenClosed) {
+  for (const char* engine : {"daemons", "embedded"}) {
+    const std::string shell = std::string(VCM5_PROGRAM) + " run -n 2 --engine " + engine + " " +
+                              VCM5_PROBE + " ring 2 2>&1 >&-; echo status $?";
+    FILE* pipe = popen(shell.c_str(), "r");
+    ASSERT_NE(pipe, nullptr);
+    char buffer[4096];
+    const size_t got = fread(buffer, 1, sizeof buffer, pipe);
+    pclose(pipe);
+    EXPECT_THAT(std::string(buffer, got),
+                MatchesRegex("vcm5: cannot write standard output: Bad file descriptor(; the job has "
+                             "ended)?\nstatus 1\n"))
+        << engine;
+  }
+}
+
+TEST(Output, ThatCannotBeWrittenIsAFailureOfEveryCommand) {
+  for (const char* command : {"help", "run --help", "machine --print", "machine --explain -n 64"}) {
+    const std::string shell =
+        std::string(VCM5_PROGRAM) + " " + command + " 2>&1 >/dev/full; echo status $?";
+    FILE* pipe = popen(shell.c_str(), "r");
+    ASSERT_NE(pipe, nullptr);
+    char buffer[4096];
+    const size_t got = fread(buffer, 1, sizeof buffer, pipe);
+    pclose(pipe);
+    EXPECT_EQ(std::string(buffer, got),
+              "vcm5: cannot write standard output: No space left on device\nstatus 1\n")
+        << command;
   }
 }
 

@@ -87,13 +87,14 @@ int Explain(const Words& words) {
 int MachineCommand(int argc, char** argv) {
   CLI::App app("Print, check or explain machine descriptions.");
   Words words;
-  app.add_flag("--print", words.print, "print the default description of a machine, with comments");
+  app.add_flag("--print", words.print, "print the default description, with comments");
   const CLI::Option* nodes =
-      app.add_option("-n,--nodes", words.nodes, "nodes of the default machine (default 32)");
-  app.add_option("--check", words.check, "say what is wrong with a description, or what the machine is")
+      app.add_option("-n,--nodes", words.nodes, "nodes of the default machine (default 32)")
+          ->type_name("N");
+  app.add_option("--check", words.check, "what is wrong with a description, or what it is")
       ->type_name("FILE");
   CLI::Option* explain =
-      app.add_option("--explain", "say what is done about broken parts, and which nodes remain")
+      app.add_option("--explain", "what broken parts cost, and which nodes remain")
           ->expected(0, 1)
           ->type_name("[FILE]");
   app.add_option("--broken", words.broken, "one more broken part, with --explain")
@@ -104,11 +105,11 @@ int MachineCommand(int argc, char** argv) {
       "\nExamples:\n"
       "  vcm5 machine --print -n 64 > my.textproto   a description to start from\n"
       "  vcm5 machine --check my.textproto           is it right, and what is it?\n"
-      "  vcm5 machine --explain my.textproto         which nodes do its broken parts leave?\n"
+      "  vcm5 machine --explain my.textproto         what do its broken parts cost?\n"
       "  vcm5 machine --explain -n 64 --broken \"data.left: chip 2/3\"\n"
-      "                                              what if that chip were broken?\n"
+      "      what if that chip were broken?\n"
       "  vcm5 machine --explain -n 64 --broken \"control: leaf 5\" --json\n"
-      "                                              the same of the control network, as JSON\n"
+      "      the same of the control network, as JSON\n"
       "  vcm5 run --machine my.textproto PROGRAM     run on it\n");
   if (const std::optional<int> status = ParseCommandLine(app, argc, argv)) {
     return *status;

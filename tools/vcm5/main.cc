@@ -1,4 +1,8 @@
 // vcm5: the command line of the virtual Connection Machine CM-5.
+#include <fcntl.h>
+#include <unistd.h>
+
+#include <cerrno>
 #include <cstdio>
 #include <cstring>
 #include <exception>
@@ -87,9 +91,18 @@ int Main(int argc, char** argv) {
 }  // namespace vcm5
 
 int main(int argc, char** argv) {
+  // Standard streams that are closed shall not be what is opened next.
+  for (int fd = open("/dev/null", O_RDONLY); fd >= 0; fd = open("/dev/null", O_RDONLY)) {
+    if (fd <= STDERR_FILENO) continue;
+    close(fd);
+    break;
+  }
   // Exceptions do not leave our code; a library may run out of memory.
   try {
-    return vcm5::Main(argc, argv);
+    const int status = vcm5::Main(argc, argv);
+    if (std::fflush(stdout) == 0 && std::ferror(stdout) == 0) return status;
+    std::fprintf(stderr, "vcm5: cannot write standard output: %s\n", std::strerror(errno));
+    return status == 0 ? 1 : status;
   } catch (const std::exception& error) {
     std::fprintf(stderr, "vcm5: cannot go on: %s\n", error.what());
     return 1;

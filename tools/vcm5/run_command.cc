@@ -19,7 +19,6 @@
 #include "runtime/launch/node_program.h"
 #include "runtime/launch/program_lookup.h"
 #include "runtime/launch/run_options.h"
-#include "runtime/launch/stats_report.h"
 #include "switches/topology/control_settings.h"
 #include "switches/topology/fat_tree.h"
 #include "switches/topology/health.h"
@@ -33,35 +32,47 @@ namespace vcm5 {
 namespace {
 
 constexpr char kFooter[] = R"(
-Everything after PROGRAM belongs to the program. Standard input goes to node 0; what the nodes print
-is forwarded line by line; the exit status is the first nonzero one of a node. SIGUSR1 is passed to
-all nodes as an interrupt broadcast; programs that expect none do not notice.
+Everything after PROGRAM belongs to the program. Standard input goes to node 0;
+what the nodes print is forwarded line by line. SIGUSR1 is passed to all nodes
+as an interrupt broadcast; programs that expect none do not notice.
 
-Several programs run at once on one machine, each in a partition of its own, a subtree that shares no
-chip with the others:  run -n N PROGRAM [ARGS] : -n N PROGRAM [ARGS] : ...  What goes wrong in one of
-them ends that one only. Node 3 of the second is called 1:3; standard input goes to node 0:0.
+Several programs run at once on one machine, each in a partition of its own, a
+subtree that shares no chip with the others:
+  run -n N PROGRAM [ARGS] : -n N PROGRAM [ARGS] : ...
+What goes wrong in one of them ends that one only. Node 3 of the second is
+called 1:3; standard input goes to node 0:0.
 
-With --host HOSTPROG the partition has a host, a control processor that runs HOSTPROG as one more
-member; PROGRAM is then broadcast to the nodes and started from their memory. Arguments of HOSTPROG are
-given by --host-arg, each by its own; ARGS are PROGRAM's. The host is called `host` (`host 1`), and has
-the standard input in place of node 0. After a `:` both options stand beside -n.
+With --host HOSTPROG the partition has a host, a control processor that runs
+HOSTPROG as one more member; PROGRAM is then broadcast to the nodes and started
+from their memory. Arguments of HOSTPROG are given by --host-arg, each by its
+own (--host-arg=-x); ARGS are PROGRAM's. The host is called `host` (`host 1`),
+and has the standard input in place of node 0. After a `:` both options stand
+beside -n.
 
 Examples:
-  vcm5 run -n 8 examples/ring                  eight nodes, a process each
-  vcm5 run -n 8 -l ./hello --name world        lines begin with the node's number: [3] ...
-  vcm5 run -n 1000 --engine embedded ./prog    a thousand nodes in one process
+  vcm5 run -n 8 examples/ring
+      eight nodes, a process each
+  vcm5 run -n 8 -l ./hello --name world
+      lines begin with the node's number: [3] ...
+  vcm5 run -n 1000 --engine embedded ./prog
+      a thousand nodes in one process
   vcm5 run -n 64 --data-daemons 4 --stats ./prog
-                                               the data network in four processes; counters after
-  vcm5 run -n 4 --timeout 10 ./prog            end it after 10 s and say who waits for whom
-  vcm5 run --machine my.textproto ./prog       on a machine of your own (see vcm5 machine --help)
-  vcm5 run -n 16 ./a : -n 4 ./b --fast         two programs, in partitions of 16 and of 4 nodes
-  vcm5 run -n 8 --host examples/quantiles_host --host-arg numbers.txt examples/quantiles_node
-                                               a host that reads a file, and nodes that compute
-  vcm5 run --fault "data.left: leaf 0 lose once at message 5" --timeout 10 ./prog
-                                               on a broken one (see vcm5 help faults)
+      the data network in four processes; counters after
+  vcm5 run -n 4 --timeout 10 ./prog
+      end it after 10 s and say who waits for whom
+  vcm5 run --machine my.textproto ./prog
+      on a machine of your own (see vcm5 machine --help)
+  vcm5 run -n 16 ./a : -n 4 ./b --fast
+      two programs, in partitions of 16 and of 4 nodes
+  vcm5 run -n 8 --host examples/quantiles_host \
+      --host-arg examples/data/integers.txt examples/quantiles_node
+      a host that reads a file, and nodes that compute
+  vcm5 run --fault "data.left: leaf 0 lose once at message 5" --timeout 9 ./prog
+      on a broken machine (see vcm5 help faults)
 
-Exit status: the program's (the first nonzero one of a node or host); 128 + S if signal S killed one; 124
-after a timeout; 1 if vcm5 failed; 2 if something is wrong with the command line or with what it names.
+Exit status: the program's (the first nonzero one of a node or host); 128 + S if
+signal S killed one; 124 after a timeout; 1 if vcm5 failed; 2 if something is
+wrong with the command line or with what it names.
 )";
 
 // The command line as text, before it is checked.
@@ -69,8 +80,8 @@ struct Words {
   std::optional<std::string> nodes;
   std::string engine = "daemons";
   std::string machine;
-  std::string data_daemons = "1";
-  std::string link = "shm";
+  std::optional<std::string> data_daemons;
+  std::optional<std::string> link;
   std::optional<std::string> seed;
   bool label = false;
   std::string timeout;
@@ -176,7 +187,13 @@ absl::Status TakeHosts(const Words& words, const std::vector<ProgramWords>& prog
   }
   // Whether the control network has channels for them all.
   const absl::StatusOr<ControlSettings> settings = SetControlSwitches(machine, partitions);
-  if (!settings.ok()) return settings.status();
+  if (!settings.ok()) {
+    const std::string why(settings.status().message());
+    return absl::InvalidArgumentError(absl::StrCat(
+        hosts == 0 ? absl::StrCat("these ", programs.size(), " partitions")
+                   : absl::StrCat("--host is given ", hosts, hosts == 1 ? " time" : " times"),
+        ", but the control network cannot connect them: ", why));
+  }
   for (Partition& partition : partitions) {
     options->programs.emplace_back().partition = std::move(partition);
   }
@@ -234,8 +251,13 @@ absl::Status TakeMachine(const Words& words, const std::vector<ProgramWords>& pr
 absl::Status TakeDaemons(const Words& words, RunOptions* options) {
   const uint32_t chips =
       FatTree(options->machine.leaves(), options->machine.parents_per_level).nodes_at(1);
-  absl::StatusOr<uint64_t> daemons =
-      ParseNumber("--data-daemons", words.data_daemons, 1, std::numeric_limits<uint32_t>::max());
+  if (words.engine == "embedded" && (words.data_daemons.has_value() || words.link.has_value())) {
+    return absl::InvalidArgumentError(absl::StrCat(
+        words.link.has_value() ? "--link" : "--data-daemons",
+        " is given, but the engine `embedded` has no daemons; expected it with --engine daemons"));
+  }
+  absl::StatusOr<uint64_t> daemons = ParseNumber("--data-daemons", words.data_daemons.value_or("1"), 1,
+                                                 std::numeric_limits<uint32_t>::max());
   if (!daemons.ok()) return daemons.status();
   if (*daemons > chips) {
     return absl::InvalidArgumentError(
@@ -243,8 +265,9 @@ absl::Status TakeDaemons(const Words& words, RunOptions* options) {
                      ", for this machine has ", chips, " router chips at level 1"));
   }
   options->data_daemons = static_cast<uint32_t>(*daemons);
-  if (absl::Status status = OneOf("--link", words.link, "shm", "unix"); !status.ok()) return status;
-  options->link = words.link == "shm" ? LinkKind::kShm : LinkKind::kUnix;
+  const std::string link = words.link.value_or("shm");
+  if (absl::Status status = OneOf("--link", link, "shm", "unix"); !status.ok()) return status;
+  options->link = link == "shm" ? LinkKind::kShm : LinkKind::kUnix;
   return absl::OkStatus();
 }
 
@@ -313,40 +336,11 @@ absl::StatusOr<RunOptions> Check(const Words& words) {
   return options;
 }
 
-int RunEmbedded(const RunOptions& options) {
+int Run(const Words& words, const RunOptions& options) {
+  if (words.engine == "daemons") return RunUnderDaemons(options);
 #ifdef VCM5_HAVE_EMBEDDED
-  if (options.programs.size() > 1) {
-    return Refuse(absl::InvalidArgumentError(
-        "the engine `embedded` runs one program; several (`:`) need --engine daemons"));
-  }
-  const ProgramRun& run = options.programs.front();
-  const uint32_t nodes = NodesOf(run.partition, options.machine.nodes);
-  if (nodes != UsableNodes(options.machine).size()) {
-    return Refuse(absl::InvalidArgumentError(
-        absl::StrCat("-n is ", nodes, ", but the engine `embedded` always runs on all ",
-                     MachineNodes(options.machine), " of a machine")));
-  }
-  EmbeddedRunOptions embedded;
-  embedded.spec = options.machine;
-  embedded.seed = options.machine.seed;
-  embedded.program = run.path;
-  embedded.arguments = run.arguments;
-  if (run.host.has_value()) {
-    embedded.host_program = run.host->path;
-    embedded.host_arguments = run.host->arguments;
-  }
-  embedded.label = options.label;
-  embedded.timeout_seconds = options.timeout_seconds;
-  if (options.stats) {
-    embedded.report_stats = [](const std::vector<FabricStat>& stats) {
-      for (const std::string& line : FormatStats(stats)) {
-        std::fprintf(stderr, "vcm5: %s\n", line.c_str());
-      }
-    };
-  }
-  return RunProgramEmbedded(embedded);
+  return RunUnderEmbedded(options);
 #else
-  static_cast<void>(options);
   return Refuse(absl::UnimplementedError("this build has no engine `embedded`"));
 #endif
 }
@@ -356,11 +350,11 @@ int RunEmbedded(const RunOptions& options) {
 int RunCommand(int argc, char** argv) {
   CLI::App app("Bring up a virtual CM-5 and run an SPMD program on it, once on each node.");
   Words words;
-  app.add_option("-n,--nodes", words.nodes, "nodes, 1 to 16384 (default: all usable ones of the machine, or 32)")
+  app.add_option("-n,--nodes", words.nodes, "nodes, 1 to 16384 (default: all of the machine)")
       ->type_name("N");
-  app.add_option("--engine", words.engine, "daemons: processes (default); embedded: one process")
+  app.add_option("--engine", words.engine, "daemons (default): processes; embedded: one")
       ->type_name("ENGINE");
-  app.add_option("--machine", words.machine, "machine description (default: vcm5 machine --print)")
+  app.add_option("--machine", words.machine, "description (default: vcm5 machine --print)")
       ->type_name("FILE");
   app.add_option("--data-daemons", words.data_daemons,
                  "processes that share the data network (default 1)")
@@ -373,10 +367,10 @@ int RunCommand(int argc, char** argv) {
   app.add_option("--timeout", words.timeout, "end the job after so many seconds, with a report")
       ->type_name("T");
   app.add_flag("--stats", words.stats, "say afterwards what the networks carried");
-  app.add_option("--fault", words.faults, "break something, as `vcm5 help faults` says; repeatable")
+  app.add_option("--fault", words.faults, "break something (see vcm5 help faults); repeatable")
       ->type_name("FAULT")
       ->allow_extra_args(false);
-  app.add_option("--host", words.host, "run HOSTPROG on the partition's control processor, the host")
+  app.add_option("--host", words.host, "what the partition's host runs")
       ->type_name("HOSTPROG");
   app.add_option("--host-arg", words.host_arguments, "an argument of HOSTPROG; repeatable")
       ->type_name("ARG")
@@ -389,7 +383,7 @@ int RunCommand(int argc, char** argv) {
   words.program = app.remaining();
   const absl::StatusOr<RunOptions> options = Check(words);
   if (!options.ok()) return Refuse(options.status());
-  return words.engine == "embedded" ? RunEmbedded(*options) : RunUnderDaemons(*options);
+  return Run(words, *options);
 }
 
 }  // namespace vcm5

@@ -105,6 +105,18 @@ TEST_P(DataAgentTest, ANodeThatDoesNotReceiveMakesItsSendersWait) {
   EXPECT_EQ(received, accepted);
 }
 
+TEST_P(DataAgentTest, NamesNodesTogetherOfWhomTheSameIsToBeSaid) {
+  for (const uint32_t to : {4u, 5u, 7u, 6u, 6u}) ASSERT_TRUE(Send(0, to, VCM5_RIGHT, 1));
+  Settle();
+  std::vector<std::string> waiting;
+  for (size_t i = 0; i < machine_.agents(); ++i) {
+    for (std::string& line : machine_.agent(i).Waiting()) waiting.push_back(std::move(line));
+  }
+  EXPECT_THAT(waiting,
+              ElementsAre("nodes 4-5, 7 each have 1 message to receive on the right data network",
+                          "node 6 has 2 messages to receive on the right data network"));
+}
+
 TEST_P(DataAgentTest, ReportsADestinationOutsideThePartition) {
   SendRaw(3, VCM5_LEFT, vcm5_send_header(20, 0, 1));
   Settle();
