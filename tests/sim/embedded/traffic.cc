@@ -150,7 +150,7 @@ void TrafficNode::Note(char event, uint32_t id) {
 
 std::function<bool()> StopAHang() {
   // Asked very often by a thread that waits for another one that has no processor just now.
-  const auto until = std::chrono::steady_clock::now() + std::chrono::seconds(20);
+  const auto until = std::chrono::steady_clock::now() + std::chrono::seconds(3);
   return [asked = std::make_shared<std::atomic<uint32_t>>(0), until] {
     return ++*asked > 20000 && std::chrono::steady_clock::now() > until;
   };

@@ -87,8 +87,8 @@ class TrafficNode {
   uint32_t refused_ = 0;
 };
 
-// For EmbeddedOptions::should_stop: a run that hangs ends when it has been asked so often, which no
-// run here comes near to.
+// For EmbeddedOptions::should_stop: a run that hangs ends when it has been asked so often, and for so
+// long, as no run here comes near to.
 std::function<bool()> StopAHang();
 
 // A machine of 1 to 70 nodes, of any shape and depth.
