@@ -5,6 +5,7 @@
 
 #include <algorithm>
 #include <mutex>
+#include <memory>
 #include <numeric>
 #include <string>
 #include <vector>
@@ -129,8 +130,10 @@ TEST(Host, IsMissedInAPartitionWithoutOne) {
   EmbeddedOptions options = MachineOf(4);
   options.hosts = false;
   Embedded machine(options);
-  const absl::Status status = machine.Run([](vcm5_port& port) {
-    Node node(port);
+  // Not on the nodes' stacks, which are not unwound when the program is ended.
+  std::vector<std::unique_ptr<Node>> nodes(4);
+  const absl::Status status = machine.Run([&nodes](vcm5_port& port) {
+    Node& node = *(nodes[port.self] = std::make_unique<Node>(port));
     EXPECT_FALSE(node.has_host());
     EXPECT_FALSE(node.is_host());
     EXPECT_EQ(node.host(), 4u);
