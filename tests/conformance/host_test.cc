@@ -4,8 +4,8 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <deque>
 #include <mutex>
-#include <memory>
 #include <numeric>
 #include <string>
 #include <vector>
@@ -46,6 +46,15 @@ EmbeddedOptions MachineOf(uint32_t nodes) {
   options.hosts = true;
   return options;
 }
+
+// Not on the nodes' stacks, which are not unwound when a program is ended.
+class NodesOfARunThatIsEnded {
+ public:
+  Node& Make(vcm5_port& port) { return nodes_.emplace_back(port); }
+
+ private:
+  std::deque<Node> nodes_;
+};
 
 TEST(Host, TakesPartInEverything) {
   for (const uint32_t nodes : {1, 2, 3, 4, 7, 16, 31, 64}) {
@@ -130,10 +139,9 @@ TEST(Host, IsMissedInAPartitionWithoutOne) {
   EmbeddedOptions options = MachineOf(4);
   options.hosts = false;
   Embedded machine(options);
-  // Not on the nodes' stacks, which are not unwound when the program is ended.
-  std::vector<std::unique_ptr<Node>> nodes(4);
+  NodesOfARunThatIsEnded nodes;
   const absl::Status status = machine.Run([&nodes](vcm5_port& port) {
-    Node& node = *(nodes[port.self] = std::make_unique<Node>(port));
+    Node& node = nodes.Make(port);
     EXPECT_FALSE(node.has_host());
     EXPECT_FALSE(node.is_host());
     EXPECT_EQ(node.host(), 4u);
@@ -160,8 +168,9 @@ TEST(Host, IsNamedInReports) {
   int asked = 0;
   options.should_stop = [&asked] { return ++asked > 3; };
   Embedded waiting(options);
-  status = waiting.Run([](vcm5_port& port) {
-    Node node(port);
+  NodesOfARunThatIsEnded nodes;
+  status = waiting.Run([&nodes](vcm5_port& port) {
+    Node& node = nodes.Make(port);
     if (!node.is_host()) node.Barrier();
     for (;;) node.Poll();
   });
@@ -174,8 +183,9 @@ TEST(Host, IsNamedInReports) {
 
 TEST(Host, MeetsNodesThatDoSomethingElse) {
   Embedded machine(MachineOf(4));
-  const absl::Status status = machine.Run([](vcm5_port& port) {
-    Node node(port);
+  NodesOfARunThatIsEnded nodes;
+  const absl::Status status = machine.Run([&nodes](vcm5_port& port) {
+    Node& node = nodes.Make(port);
     if (node.is_host()) {
       node.ScanForward(kAdd, 1);
     } else {
