@@ -1,7 +1,6 @@
 #include "runtime/embedded/program_image.h"
 
 #include <dlfcn.h>
-#include <elf.h>
 #include <fcntl.h>
 #include <link.h>
 #include <sys/mman.h>
@@ -19,6 +18,7 @@
 
 #include "absl/status/status.h"
 #include "absl/strings/str_cat.h"
+#include "runtime/base/elf_file.h"
 
 #ifndef DF_1_PIE
 #define DF_1_PIE 0x08000000
@@ -27,36 +27,19 @@
 namespace vcm5 {
 namespace {
 
-#if defined(__x86_64__)
-constexpr uint16_t kMachine = EM_X86_64;
-#elif defined(__aarch64__)
-constexpr uint16_t kMachine = EM_AARCH64;
-#else
-#error "the embedded engine's program loader knows x86-64 and AArch64"
-#endif
-
-// Reads a T at an offset of the file, if it lies within.
-template <class T>
-std::optional<T> At(const std::vector<uint8_t>& bytes, uint64_t offset) {
-  if (offset > bytes.size() || bytes.size() - offset < sizeof(T)) return std::nullopt;
-  T value;
-  std::memcpy(&value, bytes.data() + offset, sizeof value);
-  return value;
-}
-
 // Address of `main` in the full symbol table, for programs that do not export it.
 uint64_t FindMain(const std::vector<uint8_t>& file, const Elf64_Ehdr& header) {
   for (unsigned i = 0; i < header.e_shnum; ++i) {
-    const auto section = At<Elf64_Shdr>(file, header.e_shoff + uint64_t{i} * sizeof(Elf64_Shdr));
+    const auto section = ElfAt<Elf64_Shdr>(file, header.e_shoff + uint64_t{i} * sizeof(Elf64_Shdr));
     if (!section || section->sh_type != SHT_SYMTAB) continue;
-    const auto names = At<Elf64_Shdr>(
+    const auto names = ElfAt<Elf64_Shdr>(
         file, header.e_shoff + uint64_t{section->sh_link} * sizeof(Elf64_Shdr));
     if (!names) continue;
     for (uint64_t at = 0; at + sizeof(Elf64_Sym) <= section->sh_size; at += sizeof(Elf64_Sym)) {
-      const auto symbol = At<Elf64_Sym>(file, section->sh_offset + at);
+      const auto symbol = ElfAt<Elf64_Sym>(file, section->sh_offset + at);
       if (!symbol) break;
       if (ELF64_ST_TYPE(symbol->st_info) != STT_FUNC || symbol->st_shndx == SHN_UNDEF) continue;
-      const auto name = At<std::array<char, 5>>(file, names->sh_offset + symbol->st_name);
+      const auto name = ElfAt<std::array<char, 5>>(file, names->sh_offset + symbol->st_name);
       if (name && std::memcmp(name->data(), "main", 5) == 0) return symbol->st_value;
     }
   }
@@ -81,9 +64,9 @@ absl::StatusOr<ProgramImage> ProgramImage::Read(const std::string& path) {
         path, ": ", what, "; the engine `embedded` loads a program once per node and needs a "
         "position-independent executable (-fPIC -pie) or shared object; `--engine daemons` runs any"));
   };
-  const auto header = At<Elf64_Ehdr>(file, 0);
+  const auto header = ElfAt<Elf64_Ehdr>(file, 0);
   if (!header || std::memcmp(header->e_ident, ELFMAG, SELFMAG) != 0) return refuse("not an ELF program");
-  if (header->e_ident[EI_CLASS] != ELFCLASS64 || header->e_machine != kMachine) {
+  if (header->e_ident[EI_CLASS] != ELFCLASS64 || header->e_machine != kElfMachine) {
     return refuse("a program for another kind of processor");
   }
   if (header->e_type != ET_DYN) return refuse("not position-independent");
@@ -91,7 +74,7 @@ absl::StatusOr<ProgramImage> ProgramImage::Read(const std::string& path) {
   uint64_t end = sizeof(Elf64_Ehdr) + uint64_t{header->e_phnum} * sizeof(Elf64_Phdr);
   bool dynamic = false;
   for (unsigned i = 0; i < header->e_phnum; ++i) {
-    const auto segment = At<Elf64_Phdr>(file, header->e_phoff + uint64_t{i} * sizeof(Elf64_Phdr));
+    const auto segment = ElfAt<Elf64_Phdr>(file, header->e_phoff + uint64_t{i} * sizeof(Elf64_Phdr));
     if (!segment) return refuse("a damaged program");
     if (segment->p_offset > file.size() || segment->p_filesz > file.size() - segment->p_offset) {
       return refuse("a damaged program");
@@ -100,7 +83,7 @@ absl::StatusOr<ProgramImage> ProgramImage::Read(const std::string& path) {
     if (segment->p_type != PT_DYNAMIC) continue;
     dynamic = true;
     for (uint64_t at = 0; at + sizeof(Elf64_Dyn) <= segment->p_filesz; at += sizeof(Elf64_Dyn)) {
-      auto entry = At<Elf64_Dyn>(file, segment->p_offset + at);
+      auto entry = ElfAt<Elf64_Dyn>(file, segment->p_offset + at);
       if (!entry || entry->d_tag == DT_NULL) break;
       if (entry->d_tag != DT_FLAGS_1) continue;
       entry->d_un.d_val &= ~static_cast<uint64_t>(DF_1_PIE);

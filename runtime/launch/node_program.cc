@@ -1,6 +1,5 @@
 #include "runtime/launch/node_program.h"
 
-#include <elf.h>
 #include <fcntl.h>
 #include <sys/stat.h>
 #include <unistd.h>
@@ -12,33 +11,17 @@
 #include <optional>
 
 #include "absl/strings/str_cat.h"
+#include "runtime/base/elf_file.h"
 #include "runtime/launch/unique_fd.h"
 #include "runtime/node/node_environment.h"
 
 namespace vcm5 {
 namespace {
 
-#if defined(__x86_64__)
-constexpr uint16_t kMachine = EM_X86_64;
-#elif defined(__aarch64__)
-constexpr uint16_t kMachine = EM_AARCH64;
-#else
-#error "node programs are checked for x86-64 and AArch64"
-#endif
-
 // Longest file that is read: with symbols and debug information, which stay behind.
 constexpr off_t kFileBytesMax = off_t{1} << 30;
 
 using Bytes = std::vector<uint8_t>;
-
-// Reads a T at an offset of the file, if it lies within.
-template <class T>
-std::optional<T> At(const Bytes& file, uint64_t offset) {
-  if (offset > file.size() || file.size() - offset < sizeof(T)) return std::nullopt;
-  T value;
-  std::memcpy(&value, file.data() + offset, sizeof value);
-  return value;
-}
 
 absl::Status Refuse(const std::string& path, const std::string& why) {
   return absl::InvalidArgumentError(absl::StrCat("cannot run ", path, ": ", why));
@@ -68,9 +51,9 @@ absl::StatusOr<Bytes> Read(const std::string& path, size_t bytes_max) {
 bool IsScript(const Bytes& file) { return file.size() >= 2 && file[0] == '#' && file[1] == '!'; }
 
 std::optional<Elf64_Ehdr> HeaderOf(const Bytes& file) {
-  const auto header = At<Elf64_Ehdr>(file, 0);
+  const auto header = ElfAt<Elf64_Ehdr>(file, 0);
   if (!header || std::memcmp(header->e_ident, ELFMAG, SELFMAG) != 0 ||
-      header->e_ident[EI_CLASS] != ELFCLASS64 || header->e_machine != kMachine ||
+      header->e_ident[EI_CLASS] != ELFCLASS64 || header->e_machine != kElfMachine ||
       (header->e_type != ET_EXEC && header->e_type != ET_DYN)) {
     return std::nullopt;
   }
@@ -83,7 +66,7 @@ class Libraries {
  public:
   Libraries(const Bytes& file, const Elf64_Ehdr& header) : file_(file) {
     for (unsigned i = 0; i < header.e_phnum; ++i) {
-      const auto segment = At<Elf64_Phdr>(file, header.e_phoff + uint64_t{i} * sizeof(Elf64_Phdr));
+      const auto segment = ElfAt<Elf64_Phdr>(file, header.e_phoff + uint64_t{i} * sizeof(Elf64_Phdr));
       if (segment && segment->p_type == PT_LOAD) loads_.push_back(*segment);
       if (segment && segment->p_type == PT_DYNAMIC) dynamic_ = *segment;
     }
@@ -106,7 +89,7 @@ class Libraries {
   std::vector<Elf64_Dyn> Entries() const {
     std::vector<Elf64_Dyn> entries;
     for (uint64_t at = 0; at + sizeof(Elf64_Dyn) <= dynamic_->p_filesz; at += sizeof(Elf64_Dyn)) {
-      const auto entry = At<Elf64_Dyn>(file_, dynamic_->p_offset + at);
+      const auto entry = ElfAt<Elf64_Dyn>(file_, dynamic_->p_offset + at);
       if (!entry || entry->d_tag == DT_NULL) break;
       entries.push_back(*entry);
     }
@@ -146,7 +129,7 @@ class Libraries {
 absl::Status Trim(const std::string& path, Elf64_Ehdr header, Bytes* file) {
   uint64_t end = header.e_phoff + uint64_t{header.e_phnum} * sizeof(Elf64_Phdr);
   for (unsigned i = 0; i < header.e_phnum; ++i) {
-    const auto segment = At<Elf64_Phdr>(*file, header.e_phoff + uint64_t{i} * sizeof(Elf64_Phdr));
+    const auto segment = ElfAt<Elf64_Phdr>(*file, header.e_phoff + uint64_t{i} * sizeof(Elf64_Phdr));
     if (!segment || segment->p_offset > file->size() ||
         segment->p_filesz > file->size() - segment->p_offset) {
       return Refuse(path, "it is a damaged program");
